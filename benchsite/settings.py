@@ -1,0 +1,149 @@
+"""Every setting and environment variable, in groups; runs with none of them set.
+
+Variables are listed for people in README.md and .env.example, and a test compares the three.
+"""
+
+from pathlib import Path
+
+import environ
+
+from benchsite.secret import secret_key_in
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+env = environ.Env()
+env.read_env(BASE_DIR / ".env")
+
+# --- Where it runs -------------------------------------------------------------------------------
+
+BENCH_BIND = env.str("BENCH_BIND", default="127.0.0.1")
+BENCH_PORT = env.int("BENCH_PORT", default=8123)
+BENCH_DATA_DIR = BASE_DIR / env.str("BENCH_DATA_DIR", default="var")
+BENCH_DATA_DIR.mkdir(parents=True, exist_ok=True)
+BENCH_ALLOWED_HOSTS = env.list("BENCH_ALLOWED_HOSTS", default=[])
+BENCH_DRAIN_SECONDS = env.float("BENCH_DRAIN_SECONDS", default=30)
+
+# --- Asking --------------------------------------------------------------------------------------
+
+BENCH_SEAT_TIMEOUT = env.float("BENCH_SEAT_TIMEOUT", default=420)
+BENCH_FIRST_TOKEN_TIMEOUT = env.float("BENCH_FIRST_TOKEN_TIMEOUT", default=120)
+BENCH_CONNECT_TIMEOUT = env.float("BENCH_CONNECT_TIMEOUT", default=10)
+BENCH_SEAT_WORKERS = env.int("BENCH_SEAT_WORKERS", default=256)
+BENCH_WORKER_POOL = env.str("BENCH_WORKER_POOL", default="gateway.workers.threads.ThreadWorkerPool")
+BENCH_MAX_BODY_BYTES = env.int("BENCH_MAX_BODY_BYTES", default=20_000_000)
+BENCH_KEEPALIVE_SECONDS = env.float("BENCH_KEEPALIVE_SECONDS", default=10)
+BENCH_LOCAL_MODEL = env.str("BENCH_LOCAL_MODEL", default="auto")
+
+# --- Django --------------------------------------------------------------------------------------
+
+SECRET_KEY = secret_key_in(BENCH_DATA_DIR)
+DEBUG = False
+# The edge (gateway/edge.py) refuses foreign hosts before Django sees a request.
+ALLOWED_HOSTS = ["*"]
+ROOT_URLCONF = "benchsite.urls"
+ASGI_APPLICATION = "benchsite.asgi.application"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_TZ = True
+APPEND_SLASH = True
+# The edge holds bodies to BENCH_MAX_BODY_BYTES and answers in the format's own shape; Django's own
+# 2.5 MB limit would turn a larger prompt into an HTML page.
+DATA_UPLOAD_MAX_MEMORY_SIZE = None
+
+INSTALLED_APPS = [
+    "unfold",
+    "unfold.contrib.filters",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "auditlog",
+    "rest_framework",
+    "channels",
+    "benchsite",
+    "collections_app",
+    "keys",
+    "evidence",
+    "gateway",
+]
+
+# The dashboard's. Gateway routes pass none of it: the edge has done their checks, and each of these
+# would cost a request a thread hop (gateway/handler.py).
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "benchsite.local_login.LocalLoginMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "auditlog.middleware.AuditlogMiddleware",
+]
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+# --- The database --------------------------------------------------------------------------------
+
+DATABASES = {
+    "default": {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": BENCH_DATA_DIR / "bench.sqlite3",
+        "OPTIONS": {
+            # A transaction that begins by reading and then writes cannot wait for another writer:
+            # SQLite fails it at once. IMMEDIATE takes the write lock first, and waits.
+            "transaction_mode": "IMMEDIATE",
+            "timeout": 30,
+            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-16000;",
+        },
+        "TEST": {"NAME": BENCH_DATA_DIR / "test.sqlite3"},
+    },
+}
+
+# --- What is served ------------------------------------------------------------------------------
+
+STATIC_URL = "static/"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+WHITENOISE_USE_FINDERS = True
+
+REST_FRAMEWORK = {
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_AUTHENTICATION_CLASSES": [],
+    "DEFAULT_PERMISSION_CLASSES": [],
+    "UNAUTHENTICATED_USER": None,
+    "EXCEPTION_HANDLER": "gateway.views.refusal",
+}
+
+UNFOLD = {
+    "SITE_TITLE": "Benchsite",
+    "SITE_HEADER": "Benchsite",
+    "SITE_SYMBOL": "groups",
+    "SHOW_HISTORY": True,
+}
+
+# --- Logging -------------------------------------------------------------------------------------
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": "INFO"},
+}

@@ -1,0 +1,70 @@
+"""A model on the bench: one alias for one id that an endpoint serves."""
+
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+
+from collections_app.families import family_lines
+from collections_app.models.endpoint import Endpoint
+from collections_app.models.fields import Timeouts, alias_rule
+
+
+def check_family(lines: Any) -> None:
+    if not isinstance(lines, list) or not all(isinstance(line, str) and line.strip() for line in lines):
+        raise ValidationError('A list of family lines, such as ["llama", "deepseek"].')
+
+
+def check_options(options: Any) -> None:
+    if not isinstance(options, dict):
+        raise ValidationError('Call options as an object, such as {"temperature": 0.2}.')
+
+
+class LanguageModel(Timeouts):
+    class Role(models.TextChoices):
+        GENERAL = "general", "general"
+        CODE = "code", "code"
+        LIGHT = "light", "light"
+        VISION = "vision", "vision"
+
+    class Status(models.TextChoices):
+        ACTIVE = "active", "active: sits and explores"
+        AD_HOC = "ad_hoc", "ad hoc: sits when named, never explores"
+        RETIRING = "retiring", "retiring: sits as a member, never explores"
+        RETIRED = "retired", "retired: never called"
+
+    alias = models.CharField(max_length=64, unique=True, validators=[alias_rule], help_text="Its name on this bench.")
+    endpoint = models.ForeignKey(Endpoint, on_delete=models.PROTECT, related_name="language_models")
+    served_id = models.CharField("model id", max_length=200, help_text="The id that the endpoint serves it under.")
+    role = models.CharField(max_length=10, choices=Role.choices, default=Role.GENERAL)
+    status = models.CharField(max_length=10, choices=Status.choices, default=Status.ACTIVE)
+    family = models.JSONField(
+        default=list,
+        blank=True,
+        validators=[check_family],
+        help_text="Lines whose weights or teacher it carries; empty: read from the model id.",
+    )
+    context_window = models.PositiveBigIntegerField(
+        null=True, blank=True, validators=[MinValueValidator(1), MaxValueValidator(2**53)], help_text="Tokens; empty: unknown."
+    )
+    output_limit = models.PositiveBigIntegerField(
+        null=True, blank=True, validators=[MinValueValidator(1), MaxValueValidator(2**53)], help_text="Tokens; empty: unknown."
+    )
+    vision = models.BooleanField(null=True, blank=True, help_text="Takes images. Unknown counts as no.")
+    tools = models.BooleanField(null=True, blank=True, help_text="Takes tools.")
+    options = models.JSONField(
+        "call options", default=dict, blank=True, validators=[check_options], help_text='Sent with every call: {"temperature": 0.2}'
+    )
+
+    class Meta:
+        ordering = ["alias"]
+        verbose_name = "model"
+
+    def __str__(self) -> str:
+        return self.alias
+
+    @property
+    def families(self) -> frozenset[str]:
+        """The lines it shares weights or a teacher with; empty for a router, which has none of its own."""
+        return frozenset(self.family) or family_lines(self.served_id)

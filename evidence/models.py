@@ -1,0 +1,107 @@
+"""What came of it: the call log. A panel is one request, a call one seat's answer, a verdict a caller's judgement.
+
+Rows are written once and then only finished; nothing here decides anything.
+"""
+
+from django.db import models
+
+from collections_app.models import Collection, LanguageModel
+
+
+class Panel(models.Model):
+    """One request and its seats."""
+
+    panel_id = models.CharField(max_length=24, unique=True)
+    asked_at = models.DateTimeField(db_index=True)
+    asked_by = models.CharField(max_length=64, help_text="The gateway key's name, or local.")
+    format = models.CharField(max_length=30)
+    collection = models.ForeignKey(Collection, on_delete=models.SET_NULL, null=True, related_name="panels")
+    collection_name = models.CharField(max_length=40, help_text="What the caller asked for, without a suffix.")
+    shape = models.CharField(max_length=32)
+    shape_by = models.CharField(max_length=200)
+    reply = models.CharField(max_length=10)
+    request = models.TextField(help_text="The messages as text, with placeholders for images.")
+    prompt_tokens = models.PositiveIntegerField(help_text="The size estimate.")
+    skipped = models.JSONField(default=list, help_text="Seats that were not asked, and why.")
+    ignored = models.JSONField(default=list, help_text="Settings of the request that a panel does not pass on.")
+
+    class Meta:
+        ordering = ["-asked_at", "-id"]
+
+    def __str__(self) -> str:
+        return self.panel_id
+
+
+class Call(models.Model):
+    """One seat's call, there from the moment it is asked."""
+
+    class Status(models.TextChoices):
+        RUNNING = "running"
+        OK = "ok"
+        EMPTY = "empty"
+        ERROR = "error"
+
+    panel = models.ForeignKey(Panel, on_delete=models.CASCADE, related_name="calls")
+    seat_name = models.CharField(max_length=20, help_text="member1, explorer1, merger")
+    nominated = models.BooleanField(default=False)
+    language_model = models.ForeignKey(LanguageModel, on_delete=models.SET_NULL, null=True, related_name="calls")
+    alias = models.CharField(max_length=64)
+    endpoint_name = models.CharField(max_length=32)
+    served_id = models.CharField(max_length=200)
+    # Held by the panel too: without it, finding a model's last call on a shape would read every call of that model.
+    shape = models.CharField(max_length=32)
+    asked_at = models.DateTimeField()
+    status = models.CharField(max_length=10, choices=Status.choices, default=Status.RUNNING)
+    error_kind = models.CharField(max_length=30, blank=True)
+    error = models.TextField(blank=True, help_text="Why it failed, or why it is empty.")
+    answer = models.TextField(blank=True)
+    partial = models.TextField(blank=True, help_text="What had come when the call failed.")
+    reasoning = models.TextField(blank=True)
+    finish_reason = models.CharField(max_length=40, blank=True)
+    served_model = models.CharField(max_length=200, blank=True, help_text="The model the upstream says answered, where it is another.")
+    seconds = models.FloatField(null=True)
+    first_token_seconds = models.FloatField(null=True)
+    input_tokens = models.PositiveBigIntegerField(null=True)
+    output_tokens = models.PositiveBigIntegerField(null=True)
+    upstream_status = models.PositiveSmallIntegerField(null=True, help_text="HTTP status.")
+
+    class Meta:
+        ordering = ["panel_id", "id"]
+        constraints = [models.UniqueConstraint(fields=["panel", "seat_name"], name="a_seat_is_called_once")]
+        indexes = [
+            models.Index(fields=["language_model", "shape", "-asked_at"], name="staleness"),
+            models.Index(fields=["status"], condition=models.Q(status="running"), name="running"),
+        ]
+
+    def __str__(self) -> str:
+        return self.call_id
+
+    @property
+    def call_id(self) -> str:
+        return f"{self.panel.panel_id}.{self.seat_name}"
+
+
+class Verdict(models.Model):
+    """A caller's judgement of one call; the latest counts, earlier ones stay as history."""
+
+    call = models.ForeignKey(Call, on_delete=models.CASCADE, related_name="verdicts")
+    useful = models.BooleanField()
+    note = models.TextField(blank=True)
+    real = models.JSONField(default=list, help_text="Claims that held.")
+    false = models.JSONField(default=list, help_text="Claims that did not.")
+    score = models.FloatField(null=True, help_text="0 to 1.")
+    correction = models.TextField(blank=True)
+    given_by = models.CharField(max_length=64)
+    given_at = models.DateTimeField()
+    replaced_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-given_at", "-id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["call"], condition=models.Q(replaced_at__isnull=True), name="one_verdict_counts_a_call"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{'useful' if self.useful else 'not useful'}: {self.call}"

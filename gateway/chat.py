@@ -1,0 +1,83 @@
+"""What was asked, in no format's words: pure values that compare by content, print safely and cross threads.
+
+Knows no wire format, no provider and no row. Text is as the caller sent it; an image is only ever printed as a placeholder.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from gateway.redact import describe_image
+
+Role = Literal["system", "user", "assistant"]
+ReplyMode = Literal["all", "merged"]
+
+
+@dataclass(frozen=True, slots=True)
+class TextPart:
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ImagePart:
+    """An image by http(s) URL or by data URL."""
+
+    url: str
+
+    def __str__(self) -> str:
+        return describe_image(self.url)
+
+    # No traceback or log line may carry the picture.
+    __repr__ = __str__
+
+
+Part = TextPart | ImagePart
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    role: Role
+    parts: tuple[Part, ...]
+
+    @property
+    def text(self) -> str:
+        """The parts as text, with placeholders for images."""
+        return "\n".join(str(part) for part in self.parts)
+
+    @property
+    def images(self) -> int:
+        return sum(isinstance(part, ImagePart) for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchOptions:
+    """What a caller says of the panel itself: the body's `bench` object and `with`."""
+
+    nominated: tuple[str, ...] = ()
+    reply: ReplyMode | None = None
+    merger: str = ""
+    field: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatRequest:
+    """One request for a panel, whichever format it came in."""
+
+    format: str
+    model: str
+    messages: tuple[Message, ...]
+    stream: bool = False
+    include_usage: bool = False
+    ignored: tuple[str, ...] = ()
+    bench: BenchOptions = BenchOptions()
+
+    @property
+    def images(self) -> int:
+        return sum(message.images for message in self.messages)
+
+    @property
+    def text(self) -> str:
+        """The whole request as text with placeholders: what the call log keeps."""
+        return "\n\n".join(f"{message.role}: {message.text}" for message in self.messages)

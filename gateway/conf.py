@@ -1,0 +1,44 @@
+"""The gateway's settings, read when used, so that override_settings works everywhere."""
+
+from django.conf import settings
+
+
+class Conf:
+    @property
+    def seat_timeout(self) -> float:
+        return float(settings.BENCH_SEAT_TIMEOUT)
+
+    @property
+    def first_token_timeout(self) -> float:
+        return float(settings.BENCH_FIRST_TOKEN_TIMEOUT)
+
+    @property
+    def connect_timeout(self) -> float:
+        return float(settings.BENCH_CONNECT_TIMEOUT)
+
+    @property
+    def seat_workers(self) -> int:
+        return int(settings.BENCH_SEAT_WORKERS)
+
+    @property
+    def worker_pool(self) -> str:
+        return str(settings.BENCH_WORKER_POOL)
+
+    @property
+    def max_body_bytes(self) -> int:
+        return int(settings.BENCH_MAX_BODY_BYTES)
+
+    @property
+    def keepalive_seconds(self) -> float:
+        return float(settings.BENCH_KEEPALIVE_SECONDS)
+
+    @property
+    def port(self) -> int:
+        return int(settings.BENCH_PORT)
+
+    @property
+    def allowed_hosts(self) -> list[str]:
+        return list(settings.BENCH_ALLOWED_HOSTS)
+
+
+conf = Conf()

@@ -1,0 +1,80 @@
+"""Refusals: why a request is turned away, each with its status, its words for the caller and its wait.
+
+Refusal                     any of these; raised wherever the reason is found, given a body in one place per edge
+  BadRequest          400   `param` names the field
+  HostRefused         403
+  OriginRefused       403
+  NotFound            404   an unknown path, panel or collection
+  MethodRefused       405   `allow` names the methods
+  TooLarge            413   a body over the cap, or a prompt over a member's window
+  NotJson             415
+  Unavailable         503   nobody to seat, a full queue, a stop under way; `wait` seconds
+  NobodyAnswered 502/429    every seat failed; carries the `bench` field
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from rest_framework.exceptions import APIException
+
+
+class Refusal(APIException):
+    """A refusal that is told to the caller in the route's own format."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: str | None = None,
+        param: str | None = None,
+        wait: float | None = None,
+        headers: Mapping[str, str] | None = None,
+        bench: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code
+        self.param = param
+        self.wait = wait
+        self.headers = dict(headers or {})
+        self.bench = bench
+
+
+class BadRequest(Refusal):
+    status_code = 400
+
+
+class HostRefused(Refusal):
+    status_code = 403
+
+
+class OriginRefused(Refusal):
+    status_code = 403
+
+
+class NotFound(Refusal):
+    status_code = 404
+
+
+class MethodRefused(Refusal):
+    status_code = 405
+
+
+class TooLarge(Refusal):
+    status_code = 413
+
+
+class NotJson(Refusal):
+    status_code = 415
+
+
+class Unavailable(Refusal):
+    status_code = 503
+
+
+class NobodyAnswered(Refusal):
+    status_code = 502
+
+
+class EveryoneRateLimited(NobodyAnswered):
+    status_code = 429

@@ -1,0 +1,111 @@
+"""What came back, in no format's words: a seat's answer, a seat that was not asked, a panel's reply.
+
+Pure values; how they look as Markdown is panel/markdown.py, how they travel is wire/.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Status = Literal["ok", "empty", "error"]
+SeatKind = Literal["member", "explorer", "merger"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeatAnswer:
+    """How one seat ended. `error` says why it failed, or why it is empty; safe to show to a caller."""
+
+    call: str
+    alias: str
+    status: Status
+    nominated: bool = False
+    answer: str = ""
+    error: str = ""
+    error_kind: str = ""
+    reasoning: str = ""
+    partial: str = ""
+    finish_reason: str = ""
+    served_model: str = ""
+    seconds: float = 0.0
+    first_token_seconds: float | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    upstream_status: int | None = None
+    retry_after: float | None = None
+
+    @property
+    def seat(self) -> SeatKind:
+        kind = self.call.rpartition(".")[2].rstrip("0123456789")
+        return "merger" if kind == "merger" else "explorer" if kind == "explorer" else "member"
+
+    def as_bench(self) -> dict[str, Any]:
+        """The seat as an item of the reply's `bench.seats`."""
+        seat: dict[str, Any] = {
+            "call": self.call,
+            "seat": self.seat,
+            "alias": self.alias,
+            "status": self.status,
+            "seconds": round(self.seconds, 3),
+            "answer": self.answer,
+            "error": self.error,
+            "error_kind": self.error_kind,
+            "usage": {"input": self.input_tokens, "output": self.output_tokens},
+        }
+        if self.nominated:
+            seat["nominated"] = True
+        if self.served_model:
+            seat["served_model"] = self.served_model
+        return seat
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedSeat:
+    """A seat that was not asked, and why."""
+
+    seat: SeatKind
+    alias: str
+    why: str
+
+    def as_bench(self) -> dict[str, str]:
+        return {"seat": self.seat, "alias": self.alias, "why": self.why}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PanelReply:
+    """A panel that has ended: every seat in seat order, and the Markdown that a caller reads."""
+
+    panel: str
+    model: str
+    collection: str
+    shape: str
+    shape_by: str
+    reply: str
+    seats: tuple[SeatAnswer, ...]
+    skipped: tuple[SkippedSeat, ...]
+    ignored: tuple[str, ...]
+    content: str
+    created: int
+    seconds: float
+    prompt_tokens: int
+    completion_tokens: int
+    verdict_url: str
+    field: bool = True
+
+    @property
+    def answered(self) -> int:
+        return sum(seat.status == "ok" for seat in self.seats)
+
+    def bench(self) -> dict[str, Any]:
+        """The reply's `bench` field: the same seats as data."""
+        return {
+            "panel": self.panel,
+            "collection": self.collection,
+            "shape": self.shape,
+            "shape_by": self.shape_by,
+            "reply": self.reply,
+            "answered": self.answered,
+            "degraded": bool(self.skipped) or self.answered < len(self.seats),
+            "seats": [seat.as_bench() for seat in self.seats],
+            "skipped": [seat.as_bench() for seat in self.skipped],
+            "ignored": list(self.ignored),
+            "verdict": f'POST {self.verdict_url} {{"call", "useful": true|false, "note": "", "real": [], "false": []}}',
+        }
