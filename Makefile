@@ -1,0 +1,55 @@
+# `make run` serves the bench, `make test` runs the suite; both install what they need into .venv first.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --require-hashes
+BASE := $(VENV)/installed-base
+DEV := $(VENV)/installed-dev
+LOCK := $(BIN)/uv pip compile --quiet --generate-hashes --no-header --python-version 3.11 --universal
+
+.DELETE_ON_ERROR:
+.PHONY: install run test lint bench lock
+
+install: $(BASE)
+
+run: install
+	@$(BIN)/python manage.py serve
+
+# Data of its own, so that a test never touches var/.
+test: $(DEV)
+	@data=$$(mktemp -d) && trap 'rm -rf "$$data"' EXIT && BENCH_DATA_DIR="$$data" $(BIN)/python -m pytest $(ARGS)
+
+lint: $(DEV)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python .ci/check_sizes.py
+	$(BIN)/python .ci/check_environment.py
+	@data=$$(mktemp -d) && trap 'rm -rf "$$data"' EXIT && \
+		BENCH_DATA_DIR="$$data" $(BIN)/python manage.py makemigrations --check --dry-run
+
+bench: $(DEV)
+	@$(BIN)/python -m benchmarks $(ARGS)
+
+# The pins of pyproject.toml with everything that they need, and the hash of every file.
+lock: $(DEV)
+	$(LOCK) pyproject.toml -o requirements.txt
+	$(LOCK) pyproject.toml --extra dev -c requirements.txt -o requirements-dev.txt
+	$(LOCK) --group local --no-deps -o requirements-local.txt
+
+$(VENV)/pyvenv.cfg:
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Benchsite needs Python 3.11 or newer, and $(PYTHON) is " \
+		+ sys.version.split()[0] + ". Name another: make PYTHON=python3.12")'
+	@$(PYTHON) -m venv $(VENV)
+
+$(BASE): requirements.txt | $(VENV)/pyvenv.cfg
+	@echo "Installing Benchsite into $(VENV)"
+	@$(PIP) -r requirements.txt
+	@touch $@
+
+$(DEV): requirements-dev.txt $(BASE)
+	@echo "Installing the development tools into $(VENV)"
+	@$(PIP) -r requirements-dev.txt
+	@touch $@
