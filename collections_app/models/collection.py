@@ -1,13 +1,14 @@
 """A collection: a named group of models for one kind of work, and the limits that all collections share."""
 
 import re
+import reprlib
 from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 
-from collections_app.models.fields import name_rule
+from collections_app.models.fields import check_text, name_rule
 from collections_app.models.language_model import LanguageModel
 from collections_app.models.shape import Shape
 
@@ -20,7 +21,9 @@ def check_tags(tags: Any) -> None:
         raise ValidationError(f"A list of up to {MOST_TAGS} tags.")
     for tag in tags:
         if not isinstance(tag, str) or not TAG.fullmatch(tag):
-            raise ValidationError(f"{tag!r} is no tag: lower-case letters, digits and dashes, up to 24 characters.")
+            raise ValidationError(f"{reprlib.repr(tag)} is no tag: lower-case letters, digits and dashes, up to 24 characters.")
+    if len(set(tags)) < len(tags):
+        raise ValidationError("Each tag once.")
 
 
 class Collection(models.Model):
@@ -29,8 +32,10 @@ class Collection(models.Model):
         MERGED = "merged", "one merged answer"
 
     name = models.CharField(max_length=32, unique=True, validators=[name_rule], help_text="Says what it is for.")
-    description = models.CharField(max_length=300, blank=True)
-    tags = models.JSONField(default=list, blank=True, validators=[check_tags])
+    description = models.CharField(
+        max_length=300, blank=True, validators=[check_text], help_text="Callers choose by it: what to ask it, and what not."
+    )
+    tags = models.JSONField(default=list, blank=True, validators=[check_tags], help_text="Up to eight lower-case words.")
     members = models.ManyToManyField(LanguageModel, through="Membership", related_name="collections")
     shape = models.ForeignKey(
         Shape, on_delete=models.PROTECT, null=True, blank=True, related_name="collections", help_text="Empty: automatic."
@@ -53,12 +58,23 @@ class Collection(models.Model):
         return f"bench/{self.name}"
 
 
+class MembershipManager(models.Manager["Membership"]):
+    """Memberships with their models and endpoints: nobody wants a member without knowing where it is."""
+
+    def get_queryset(self) -> models.QuerySet["Membership"]:
+        return super().get_queryset().select_related("language_model__endpoint")
+
+
 class Membership(models.Model):
     """One member's place in one collection."""
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="memberships")
-    language_model = models.ForeignKey(LanguageModel, on_delete=models.PROTECT, related_name="memberships", verbose_name="model")
+    language_model = models.ForeignKey(
+        LanguageModel, on_delete=models.PROTECT, related_name="memberships", verbose_name="model"
+    )
     position = models.PositiveIntegerField(default=0, db_index=True)
+
+    objects = MembershipManager()
 
     class Meta:
         ordering = ["position", "id"]
@@ -75,8 +91,14 @@ class Limits(models.Model):
     """How many seats a panel has; one row for the whole bench."""
 
     id = models.PositiveSmallIntegerField(primary_key=True, default=1, editable=False)
-    max_calls = models.PositiveSmallIntegerField(default=5, validators=[MinValueValidator(1), MaxValueValidator(20)])
-    max_explorers = models.PositiveSmallIntegerField(default=2, validators=[MaxValueValidator(10)])
+    max_calls = models.PositiveSmallIntegerField(
+        default=5,
+        validators=[MinValueValidator(1), MaxValueValidator(20)],
+        help_text="Seats up to which explorers are added. Members sit even past it.",
+    )
+    max_explorers = models.PositiveSmallIntegerField(
+        default=2, validators=[MaxValueValidator(10)], help_text="The most explorers of one panel."
+    )
 
     class Meta:
         verbose_name_plural = "limits"

@@ -6,7 +6,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
 from django.db import models
 
-from collections_app.models.fields import Timeouts, name_rule
+from collections_app.models.fields import Timeouts, check_text, name_rule
 
 env_name_rule = RegexValidator(r"\A[A-Za-z_][A-Za-z0-9_]{0,59}\Z", "The name of an environment variable.")
 
@@ -33,7 +33,10 @@ class Endpoint(Timeouts):
     name = models.CharField(max_length=32, unique=True, validators=[name_rule])
     protocol = models.CharField(max_length=30, choices=Protocol.choices, default=Protocol.OPENAI_CHAT)
     base_url = models.CharField(
-        "base URL", max_length=500, validators=[check_base_url], help_text="Without the route: https://openrouter.ai/api/v1"
+        "base URL",
+        max_length=500,
+        validators=[check_text, check_base_url],
+        help_text="Without the route: https://openrouter.ai/api/v1",
     )
     api_key_env = models.CharField(
         "key's environment variable",

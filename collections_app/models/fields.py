@@ -1,7 +1,16 @@
-"""Fields that more than one row has: names that people type, timeouts that a row may set for itself."""
+"""Fields and rules that more than one row has: names that people type, text, seconds, timeouts of a row's own.
 
-from django.core.validators import MinValueValidator, RegexValidator
+Rules say what a value may be, in words for a person; none of them looks at another row.
+"""
+
+import math
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.validators import RegexValidator
 from django.db import models
+
+LONGEST_WAIT = 86_400.0
 
 name_rule = RegexValidator(
     r"\A[a-z0-9][a-z0-9-]{1,31}\Z",
@@ -13,13 +22,25 @@ alias_rule = RegexValidator(
 )
 
 
+def check_text(text: Any) -> None:
+    """Raise ValidationError for text that not every database and terminal can hold."""
+    if any(ord(character) < 32 or ord(character) == 127 or "\ud800" <= character <= "\udfff" for character in text):
+        raise ValidationError("One line of text, without control characters or half characters (lone surrogates).")
+
+
+def check_seconds(seconds: Any) -> None:
+    # Written so that NaN, which every comparison lets through, fails.
+    if not (math.isfinite(seconds) and 0.1 <= seconds <= LONGEST_WAIT):
+        raise ValidationError("Seconds, from 0.1 to 86400.")
+
+
 class Timeouts(models.Model):
     """Seconds that one row allows instead of the site's own; empty means the site's."""
 
-    connect_timeout = models.FloatField(null=True, blank=True, validators=[MinValueValidator(0.1)])
-    first_token_timeout = models.FloatField(null=True, blank=True, validators=[MinValueValidator(0.1)])
+    connect_timeout = models.FloatField(null=True, blank=True, validators=[check_seconds])
+    first_token_timeout = models.FloatField(null=True, blank=True, validators=[check_seconds])
     seat_timeout = models.FloatField(
-        null=True, blank=True, validators=[MinValueValidator(0.1)], help_text="Seconds for the whole answer."
+        null=True, blank=True, validators=[check_seconds], help_text="Seconds for the whole answer."
     )
 
     class Meta:

@@ -1,5 +1,7 @@
 """A model on the bench: one alias for one id that an endpoint serves."""
 
+import re
+import reprlib
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -8,17 +10,21 @@ from django.db import models
 
 from collections_app.families import family_lines
 from collections_app.models.endpoint import Endpoint
-from collections_app.models.fields import Timeouts, alias_rule
+from collections_app.models.fields import Timeouts, alias_rule, check_text
+from collections_app.models.options import check_options
+
+LINE = re.compile(r"[a-z0-9][a-z0-9._-]{0,39}")
+MOST_LINES = 8
 
 
 def check_family(lines: Any) -> None:
-    if not isinstance(lines, list) or not all(isinstance(line, str) and line.strip() for line in lines):
-        raise ValidationError('A list of family lines, such as ["llama", "deepseek"].')
-
-
-def check_options(options: Any) -> None:
-    if not isinstance(options, dict):
-        raise ValidationError('Call options as an object, such as {"temperature": 0.2}.')
+    if not isinstance(lines, list) or len(lines) > MOST_LINES:
+        raise ValidationError(f"A list of up to {MOST_LINES} family lines.")
+    for line in lines:
+        if not isinstance(line, str) or not LINE.fullmatch(line):
+            raise ValidationError(f"{reprlib.repr(line)} is no family line: lower case, such as llama or gpt-oss.")
+    if len(set(lines)) < len(lines):
+        raise ValidationError("Each family line once.")
 
 
 class LanguageModel(Timeouts):
@@ -36,7 +42,9 @@ class LanguageModel(Timeouts):
 
     alias = models.CharField(max_length=64, unique=True, validators=[alias_rule], help_text="Its name on this bench.")
     endpoint = models.ForeignKey(Endpoint, on_delete=models.PROTECT, related_name="language_models")
-    served_id = models.CharField("model id", max_length=200, help_text="The id that the endpoint serves it under.")
+    served_id = models.CharField(
+        "model id", max_length=200, validators=[check_text], help_text="The id that the endpoint serves it under."
+    )
     role = models.CharField(max_length=10, choices=Role.choices, default=Role.GENERAL)
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.ACTIVE)
     family = models.JSONField(
@@ -54,7 +62,11 @@ class LanguageModel(Timeouts):
     vision = models.BooleanField(null=True, blank=True, help_text="Takes images. Unknown counts as no.")
     tools = models.BooleanField(null=True, blank=True, help_text="Takes tools.")
     options = models.JSONField(
-        "call options", default=dict, blank=True, validators=[check_options], help_text='Sent with every call: {"temperature": 0.2}'
+        "call options",
+        default=dict,
+        blank=True,
+        validators=[check_options],
+        help_text='Sent with every call: {"temperature": 0.2}',
     )
 
     class Meta:
