@@ -3,6 +3,7 @@
 Variables are listed for people in README.md and .env.example, and a test compares the three.
 """
 
+import tomllib
 from pathlib import Path
 
 import environ
@@ -12,6 +13,8 @@ from benchsite.secret import secret_key_in
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
 env.read_env(BASE_DIR / ".env")
+
+BENCH_VERSION = tomllib.loads((BASE_DIR / "pyproject.toml").read_text())["project"]["version"]
 
 # --- Where it runs -------------------------------------------------------------------------------
 

@@ -33,6 +33,10 @@ class Conf:
         return float(settings.BENCH_KEEPALIVE_SECONDS)
 
     @property
+    def version(self) -> str:
+        return str(settings.BENCH_VERSION)
+
+    @property
     def port(self) -> int:
         return int(settings.BENCH_PORT)
 

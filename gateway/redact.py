@@ -26,6 +26,12 @@ def describe_image(url: str) -> str:
     return f"[image: {parts.scheme}://{parts.hostname or ''}{parts.path}{query}]"
 
 
+def hide_images(text: str) -> str:
+    """Return `text` with inline images and stray long base64 runs as placeholders; for prompts and answers in the call log."""
+    text = _DATA_URL.sub(lambda found: describe_image(found.group()), text)
+    return _BASE64_RUN.sub(lambda found: f"[base64, {max(1, round(len(found.group()) * 3 / 4 / 1024))} KB]", text)
+
+
 def redact(text: str, secrets: Iterable[str] = ()) -> str:
     """Return `text` with images, stray base64, keys, credentials and query strings replaced by placeholders.
 
@@ -34,8 +40,7 @@ def redact(text: str, secrets: Iterable[str] = ()) -> str:
     for secret in secrets:
         if len(secret) >= 4:
             text = text.replace(secret, "[key]")
-    text = _DATA_URL.sub(lambda found: describe_image(found.group()), text)
-    text = _BASE64_RUN.sub(lambda found: f"[base64, {max(1, round(len(found.group()) * 3 / 4 / 1024))} KB]", text)
+    text = hide_images(text)
     text = _WEB_URL.sub(lambda found: f"{found[1]}{found[3]}{'?...' if found[4] else ''}", text)
     text = _BEARER.sub(r"\1\2[key]", text)
     return _KEY.sub("[key]", text)

@@ -6,7 +6,7 @@ Pure values; how they look as Markdown is panel/markdown.py, how they travel is 
 from dataclasses import dataclass
 from typing import Any, Literal
 
-Status = Literal["ok", "empty", "error"]
+Status = Literal["ok", "empty", "error", "running"]
 SeatKind = Literal["member", "explorer", "merger"]
 
 
@@ -44,7 +44,7 @@ class SeatAnswer:
             "seat": self.seat,
             "alias": self.alias,
             "status": self.status,
-            "seconds": round(self.seconds, 3),
+            "seconds": None if self.status == "running" else round(self.seconds, 3),
             "answer": self.answer,
             "error": self.error,
             "error_kind": self.error_kind,
@@ -71,7 +71,7 @@ class SkippedSeat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PanelReply:
-    """A panel that has ended: every seat in seat order, and the Markdown that a caller reads."""
+    """A panel, ended or read back while it runs: every seat in seat order, and the Markdown that a caller reads."""
 
     panel: str
     model: str
@@ -103,7 +103,7 @@ class PanelReply:
             "shape_by": self.shape_by,
             "reply": self.reply,
             "answered": self.answered,
-            "degraded": bool(self.skipped) or self.answered < len(self.seats),
+            "degraded": bool(self.skipped) or any(seat.status in ("empty", "error") for seat in self.seats),
             "seats": [seat.as_bench() for seat in self.seats],
             "skipped": [seat.as_bench() for seat in self.skipped],
             "ignored": list(self.ignored),

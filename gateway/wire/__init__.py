@@ -1,0 +1,47 @@
+"""What callers speak: one module a format, found by name. A new format is one module and one line here."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rest_framework.exceptions import APIException
+
+from gateway.errors import NobodyAnswered, Refusal
+from gateway.wire import openai_chat
+from gateway.wire.contract import WireFormat
+
+FORMATS: Mapping[str, WireFormat] = {module.NAME: module for module in (openai_chat,)}
+# Paths that belong to no format, such as the bench's own, refuse in this one's words.
+DEFAULT_FORMAT: WireFormat = openai_chat
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedRefusal:
+    status: int
+    headers: Mapping[str, str]
+    body: dict[str, Any]
+
+
+def render_refusal(wire_format: WireFormat, error: APIException) -> RenderedRefusal:
+    """Give a refusal its status, headers and the format's body."""
+    wait = getattr(error, "wait", None)
+    headers = dict(getattr(error, "headers", {}))
+    if wait is not None:
+        headers["Retry-After"] = str(max(1, round(wait)))
+    if isinstance(error, NobodyAnswered):
+        # The seats were asked: an SDK's retry would run the whole panel again.
+        headers["x-should-retry"] = "false"
+    extra = {"code": error.code, "param": error.param, "bench": error.bench} if isinstance(error, Refusal) else {}
+    return RenderedRefusal(error.status_code, headers, wire_format.render_error(error.status_code, _words(error), **extra))
+
+
+def _words(error: APIException) -> str:
+    """DRF's own errors hold text, a list of texts, or texts by field."""
+    detail = error.detail
+    if isinstance(detail, dict):
+        return " ".join(f"{name}: {_join(texts)}" for name, texts in detail.items())
+    return _join(detail)
+
+
+def _join(texts: Any) -> str:
+    return " ".join(str(text) for text in texts) if isinstance(texts, list) else str(texts)

@@ -1,0 +1,21 @@
+"""The data folder belongs to one server at a time: two would each take the other's running seats for a dead process's."""
+
+import fcntl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+class FolderInUse(Exception):
+    """Another server holds the folder."""
+
+
+@contextmanager
+def owned(folder: Path) -> Iterator[None]:
+    """Hold `folder` while the block runs. Raises FolderInUse. The kernel lets go of it when the process dies."""
+    with (folder / "serve.lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise FolderInUse(f"Another server is running on {folder}.") from None
+        yield

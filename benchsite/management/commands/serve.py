@@ -1,0 +1,69 @@
+"""Run the bench: gateway, dashboard, seat pool and local endpoint, in one process on one port."""
+
+import logging
+import os
+import sys
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+
+from benchsite.asgi import application
+from benchsite.data_folder import FolderInUse, owned
+from benchsite.server import BenchServer
+from collections_app.local import local_endpoint
+from evidence.services import interrupt_running
+
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+KILLED = "the server was killed before this seat had answered"
+
+
+class Command(BaseCommand):
+    help = (
+        "Serve the gateway and the dashboard on BENCH_BIND:BENCH_PORT (127.0.0.1:8123) until SIGTERM or Ctrl-C. "
+        "Example: BENCH_PORT=8200 python manage.py serve"
+    )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if settings.BENCH_BIND not in LOOPBACK:
+            raise CommandError(
+                f"BENCH_BIND={settings.BENCH_BIND} would open the bench to the network, and gateway keys do not exist yet. "
+                "Bind to 127.0.0.1 and reach it through an SSH tunnel or a proxy that asks for a password."
+            )
+        try:
+            with owned(settings.BENCH_DATA_DIR):
+                self._serve()
+        except FolderInUse as error:
+            raise CommandError(f"{error} Stop it first, or set BENCH_DATA_DIR to another folder.") from None
+
+    def _serve(self) -> None:
+        call_command("migrate", verbosity=0, interactive=False)
+        if interrupted := interrupt_running(KILLED):
+            self._say(f"{interrupted} seats were left running by a server that was killed; they are recorded as interrupted.")
+        with local_endpoint(report=self._say):
+            server = BenchServer(
+                application,
+                bind=settings.BENCH_BIND,
+                port=settings.BENCH_PORT,
+                drain_seconds=settings.BENCH_DRAIN_SECONDS,
+                ready=self._announce,
+            )
+            server.run()
+        if not server.listening:
+            raise CommandError(f"Port {settings.BENCH_PORT} is taken. Set BENCH_PORT to another, or stop what listens there.")
+        self._say("Stopped.")
+        # Not sys.exit: Python would wait for every seat's thread, and one that hangs holds on until its time-out.
+        logging.shutdown()
+        sys.stdout.flush()
+        os._exit(0)
+
+    def _announce(self) -> None:
+        base_url = f"http://{settings.BENCH_BIND}:{settings.BENCH_PORT}"
+        self._say(f"Benchsite {settings.BENCH_VERSION} serves {base_url}")
+        self._say(f"  dashboard         {base_url}/admin/")
+        self._say(f"  OpenAI base URL   {base_url}/v1")
+
+    def _say(self, line: str) -> None:
+        self.stdout.write(line)
+        self.stdout.flush()

@@ -1,0 +1,78 @@
+"""Daphne with a clean stop: no new panels, running ones get their time, what is left is recorded as interrupted."""
+
+import asyncio
+import logging
+import signal
+import time
+from collections.abc import Callable
+
+from daphne.server import Server
+from twisted.internet import reactor
+
+from evidence.services import interrupt_running
+from gateway.edge import App
+from gateway.workers import worker_pool
+from gateway.workers.ledger import ledger
+
+logger = logging.getLogger(__name__)
+
+# Daphne's default backlog of 50 would reset some of 200 callers who come at once.
+BACKLOG = 2048
+# Daphne hands a body on in pieces; at its 8 kB a 20 MB body would be 2,500 messages.
+BODY_PIECE_BYTES = 1 << 20
+INTERRUPTED = "the server was stopped before this seat had answered"
+
+
+class BenchServer:
+    """One Daphne on one address, with signals of its own."""
+
+    def __init__(self, application: App, *, bind: str, port: int, drain_seconds: float, ready: Callable[[], None]) -> None:
+        interface = bind.replace(":", r"\:")
+        self._drain_seconds = drain_seconds
+        self._stopping: asyncio.Task[None] | None = None
+        self._server = Server(
+            application,
+            endpoints=[f"tcp:port={port}:interface={interface}:backlog={BACKLOG}"],
+            signal_handlers=False,
+            request_buffer_size=BODY_PIECE_BYTES,
+            server_name="",
+            verbosity=0,
+        )
+        self._ready = ready
+        self.listening = False
+
+    def run(self) -> None:
+        """Serve until SIGTERM or SIGINT. A second signal stops at once."""
+        reactor.callWhenRunning(self._started)
+        self._server.run()
+
+    def _started(self) -> None:
+        # The endpoint listens, or has failed to, before the reactor runs its first turn.
+        self.listening = bool(self._server.listening_addresses)
+        if not self.listening:
+            return
+        loop = asyncio.get_event_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self._signalled)
+        self._ready()
+
+    def _signalled(self) -> None:
+        if self._stopping is None:
+            self._stopping = asyncio.ensure_future(self._drain())
+        else:
+            self._server.stop()
+
+    async def _drain(self) -> None:
+        worker_pool().close()
+        deadline = time.monotonic() + self._drain_seconds
+        while time.monotonic() < deadline and (worker_pool().running or self._replying()):
+            await asyncio.sleep(0.05)
+        interrupted = await asyncio.wrap_future(ledger().run(lambda: interrupt_running(INTERRUPTED)))
+        if interrupted:
+            logger.warning("Stopped with %s seats unanswered; they are recorded as interrupted", interrupted)
+        self._server.stop()
+
+    def _replying(self) -> bool:
+        """Whether any reply is still being written."""
+        instances = (details.get("application_instance") for details in self._server.connections.values())
+        return any(instance is not None and not instance.done() for instance in instances)

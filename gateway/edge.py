@@ -1,0 +1,164 @@
+"""The outermost ASGI app: what every request must pass before anything reads it.
+
+Host, origin, route, method, content type, body cap, JSON parsed once. Refusals are in the route's own format. Requests
+that are not the gateway's go on to the site.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from typing import Any
+
+import orjson
+from django.urls import Resolver404, ResolverMatch, resolve
+from rest_framework.exceptions import APIException
+
+from gateway.asked import SCOPE_KEY, Asked
+from gateway.conf import conf
+from gateway.errors import BadRequest, MethodRefused, NotFound, NotJson, TooLarge
+from gateway.origins import refuse_foreign_host, refuse_foreign_page
+from gateway.wire import DEFAULT_FORMAT, render_refusal
+from gateway.wire.contract import WireFormat
+from keys.services import LOCAL
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+URLCONF = "gateway.urls"
+# First parts of paths that are the gateway's, known route or not: an unknown one gets JSON, not the site's page.
+PREFIXES = frozenset({"v1", "v1beta", "api", "bench", "models", "chat", "completions", "responses", "messages"})
+# Larger bodies are parsed in a thread, so that other streams are not held up meanwhile.
+LARGE_BODY_BYTES = 256_000
+
+
+class Edge:
+    def __init__(self, *, json_app: App, stream_app: App, site: App) -> None:
+        self._json_app = json_app
+        self._stream_app = stream_app
+        self._site = site
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return await _close(scope, send)
+        headers = _headers_of(scope)
+        wire_format = DEFAULT_FORMAT
+        try:
+            refuse_foreign_host(headers)
+            mine = scope["path"].lstrip("/").split("/", 1)[0] in PREFIXES
+            refuse_foreign_page(headers, navigation_allowed=not mine and scope["method"] in ("GET", "HEAD"))
+            if not mine:
+                return await self._site(scope, receive, send)
+            match = _resolve(scope["path"])
+            wire_format = match.kwargs.get("wire_format", DEFAULT_FORMAT)
+            app, scope, receive = await self._admit(match, headers, scope, receive)
+        except APIException as refusal:
+            return await _refuse(wire_format, refusal, scope, receive, send)
+        await app(scope, receive, send)
+
+    async def _admit(
+        self, match: ResolverMatch, headers: Mapping[str, str], scope: Scope, receive: Receive
+    ) -> tuple[App, Scope, Receive]:
+        """Check a gateway request and return whose it is, with what was learned of it in its scope."""
+        _refuse_method(match, scope["method"])
+        wire_format, route, path = _split(match.kwargs)
+        body = await _read_body(headers, receive)
+        payload = await _parse(body, headers) if scope["method"] == "POST" else None
+        base_url = f"{scope.get('scheme', 'http')}://{headers['host']}"
+        asked = Asked(wire_format, route, path, LOCAL, base_url, payload)
+        streams = route is not None and route.streams == "when_asked" and _wants_stream(payload)
+        return self._stream_app if streams else self._json_app, {**scope, SCOPE_KEY: asked}, _replay(body, receive)
+
+
+def _headers_of(scope: Scope) -> dict[str, str]:
+    return {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+
+
+def _resolve(path: str) -> ResolverMatch:
+    try:
+        return resolve(path, URLCONF)
+    except Resolver404:
+        raise NotFound(f"There is no route {path[:100]}. GET /v1/models lists what can be asked.") from None
+
+
+def _split(kwargs: dict[str, Any]) -> tuple[WireFormat, Any, dict[str, str]]:
+    path = {name: value for name, value in kwargs.items() if name not in ("wire_format", "route")}
+    return kwargs.get("wire_format", DEFAULT_FORMAT), kwargs.get("route"), path
+
+
+def _refuse_method(match: ResolverMatch, method: str) -> None:
+    view = match.func.view_class  # type: ignore[attr-defined]
+    allowed = [name.upper() for name in view.http_method_names if name != "options" and hasattr(view, name)]
+    if "GET" in allowed:
+        allowed.append("HEAD")
+    if method not in allowed:
+        raise MethodRefused(
+            f"{method} is no method of this route; send {' or '.join(allowed)}.", headers={"Allow": ", ".join(allowed)}
+        )
+
+
+async def _read_body(headers: Mapping[str, str], receive: Receive) -> bytes:
+    """Read the whole body. One over the cap is drained first: a caller still sending would see a reset, not the 413."""
+    chunks: list[bytes] = []
+    size = 0
+    more = True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise BadRequest("The caller left before its body had come.")
+        size += len(message.get("body", b""))
+        if size <= conf.max_body_bytes:
+            chunks.append(message.get("body", b""))
+        more = message.get("more_body", False)
+    if size > conf.max_body_bytes:
+        raise TooLarge(
+            f"The body is {size:,} bytes; {conf.max_body_bytes:,} is the most. "
+            "Send images as https:// URLs or smaller ones, or shorten the prompt."
+        )
+    return b"".join(chunks)
+
+
+async def _parse(body: bytes, headers: Mapping[str, str]) -> Any:
+    content_type = headers.get("content-type", "").partition(";")[0].strip().lower()
+    if content_type != "application/json":
+        raise NotJson("Send the body as JSON, with Content-Type: application/json.")
+    try:
+        return await asyncio.to_thread(orjson.loads, body) if len(body) > LARGE_BODY_BYTES else orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        # orjson's message quotes nothing of the body but its position.
+        raise BadRequest(f"The body is not valid JSON: {error}.") from None
+
+
+def _wants_stream(payload: Any) -> bool:
+    return isinstance(payload, dict) and payload.get("stream") is True
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """A receive that gives the body that was read once more, then what really comes."""
+    pending = [body]
+
+    async def replayed() -> MutableMapping[str, Any]:
+        if pending:
+            return {"type": "http.request", "body": pending.pop(), "more_body": False}
+        return await receive()
+
+    return replayed
+
+
+async def _refuse(wire_format: WireFormat, refusal: APIException, scope: Scope, receive: Receive, send: Send) -> None:
+    rendered = render_refusal(wire_format, refusal)
+    headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in rendered.headers.items()]
+    body = b"" if scope["method"] == "HEAD" else orjson.dumps(rendered.body)
+    await send(
+        {
+            "type": "http.response.start",
+            "status": rendered.status,
+            "headers": [(b"Content-Type", b"application/json"), (b"Content-Length", str(len(body)).encode()), *headers],
+        }
+    )
+    await send({"type": "http.response.body", "body": body})
+
+
+async def _close(scope: Scope, send: Send) -> None:
+    if scope["type"] == "websocket":
+        await send({"type": "websocket.close"})

@@ -1,0 +1,19 @@
+"""Whom the caller named in `with`: aliases turned into models, or a refusal that names the nearest ones."""
+
+from collections.abc import Sequence
+
+from collections_app.models import LanguageModel
+from collections_app.selectors import nearest_aliases
+from gateway.errors import BadRequest
+
+
+def nominated_models(aliases: Sequence[str]) -> list[LanguageModel]:
+    """Return the named models in the caller's order, each once. Raises BadRequest for an unknown alias."""
+    if not aliases:
+        return []
+    named = LanguageModel.objects.select_related("endpoint").in_bulk(set(aliases), field_name="alias")
+    for alias in aliases:
+        if alias not in named:
+            near = ", ".join(nearest_aliases(alias)) or "none is near"
+            raise BadRequest(f"with names {alias[:80]!r}, which is no model on this bench. Nearest: {near}.", param="with")
+    return [named[alias] for alias in dict.fromkeys(aliases)]

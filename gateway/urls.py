@@ -1,0 +1,23 @@
+"""The gateway's routes: every format's own, and the bench's."""
+
+from typing import Any
+
+from django.urls import URLPattern, include, path
+
+from gateway.views import GenerateView, ModelsView, ModelView, PanelView
+from gateway.wire import FORMATS
+from gateway.wire.contract import Route, WireFormat
+
+_VIEWS: dict[str, Any] = {"generate": GenerateView, "list_models": ModelsView, "show_model": ModelView}
+
+
+def _pattern(wire_format: WireFormat, route: Route) -> URLPattern:
+    """A format's route. Its format and itself go along as arguments: the edge reads them from the resolved match."""
+    return path(route.path, _VIEWS[route.task].as_view(), {"wire_format": wire_format, "route": route})
+
+
+urlpatterns = [
+    *(_pattern(wire_format, route) for wire_format in FORMATS.values() for route in wire_format.ROUTES),
+    path("bench/panels/<str:panel>", PanelView.as_view()),
+    path("bench/", include("evidence.urls")),
+]

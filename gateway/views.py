@@ -1,0 +1,102 @@
+"""The gateway's JSON replies: panels that are not streamed, lists of models, panels read back.
+
+A view waits for a panel in the event loop, never in a thread, and never while it holds a database connection.
+"""
+
+import asyncio
+import logging
+from functools import partial
+from typing import Any
+
+import orjson
+from django.http import HttpResponse
+from rest_framework.exceptions import APIException
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from gateway.asked import Asked, asked_of
+from gateway.panel.listing import listed_collection, listed_collections
+from gateway.panel.recorded import recorded_panel
+from gateway.panel.run import open_panel
+from gateway.wire import render_refusal
+from gateway.workers.ledger import ledger
+
+logger = logging.getLogger(__name__)
+
+
+class AsyncAPIView(APIView):
+    """DRF's request lifecycle with asynchronous handlers: DRF itself has none."""
+
+    async def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> Any:
+        self.args, self.kwargs = args, kwargs
+        self.request = self.initialize_request(request, *args, **kwargs)
+        self.headers = self.default_response_headers
+        try:
+            self.initial(self.request, *args, **kwargs)
+            response = await self._handler()(self.request)
+        except Exception as error:
+            # DRF's own boundary: handle_exception turns it into a reply through EXCEPTION_HANDLER.
+            response = self.handle_exception(error)
+        self.response = self.finalize_response(self.request, response, *args, **kwargs)
+        return self.response
+
+    def _handler(self) -> Any:
+        return getattr(self, str(self.request.method).lower(), self.http_method_not_allowed)
+
+    @property
+    def asked(self) -> Asked:
+        return _asked(self.request)
+
+
+class GenerateView(AsyncAPIView):
+    """A panel in one reply, whichever the format."""
+
+    async def post(self, request: Request) -> HttpResponse:
+        asked = self.asked
+        chat = asked.wire_format.parse_request(asked.payload, **asked.path)
+        run = await open_panel(chat, asked.caller, asked.base_url)
+        rendered = asked.wire_format.render_reply(await run.result())
+        return _json(rendered.body, headers=rendered.headers)
+
+
+class ModelsView(AsyncAPIView):
+    """The collections, as the format lists models."""
+
+    async def get(self, request: Request) -> HttpResponse:
+        listed = await asyncio.wrap_future(ledger().run(listed_collections))
+        return _json(self.asked.wire_format.render_models(listed))
+
+
+class ModelView(AsyncAPIView):
+    """One collection, as the format shows a model."""
+
+    async def get(self, request: Request) -> HttpResponse:
+        listed = await asyncio.wrap_future(ledger().run(partial(listed_collection, self.asked.path["model"])))
+        return _json(self.asked.wire_format.render_model(listed))
+
+
+class PanelView(AsyncAPIView):
+    """A panel read back from the call log, as far as it is."""
+
+    async def get(self, request: Request) -> HttpResponse:
+        asked = self.asked
+        read = partial(recorded_panel, asked.path["panel"], asked.base_url)
+        return _json(await asyncio.wrap_future(ledger().run(read)))
+
+
+def refusal(error: Exception, context: dict[str, Any]) -> Response | HttpResponse:
+    """DRF's EXCEPTION_HANDLER: whatever went wrong, in the route's own format."""
+    if not isinstance(error, APIException):
+        logger.error("A gateway route failed", exc_info=error)
+        error = APIException("The gateway failed on this request; its log says why.")
+    rendered = render_refusal(_asked(context["request"]).wire_format, error)
+    return _json(rendered.body, status=rendered.status, headers=rendered.headers)
+
+
+def _asked(request: Request) -> Asked:
+    return asked_of(request._request.scope)  # type: ignore[attr-defined]
+
+
+def _json(body: Any, status: int = 200, headers: Any = None) -> HttpResponse:
+    return HttpResponse(orjson.dumps(body), status=status, content_type="application/json", headers=headers)

@@ -1,0 +1,193 @@
+"""OpenAI chat completions. Shapes: the SDK's types and stream readers, in openai 1.x to 3.x for Python and 6.x for JS."""
+
+import json
+import time
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+from gateway.chat import ChatRequest, Message, Part, Role, TextPart
+from gateway.errors import BadRequest
+from gateway.reply import PanelReply
+from gateway.wire.contract import ListedCollection, Rendered, Route, StreamEncoder
+from gateway.wire.reading import TOOLS_REFUSED, Fields, ignored_names, image, kind_of, read_bench
+
+NAME = "openai_chat"
+ROUTES = (
+    Route("POST", "v1/chat/completions", "generate", streams="when_asked"),
+    Route("POST", "chat/completions", "generate", streams="when_asked"),
+    Route("GET", "v1/models", "list_models"),
+    Route("GET", "models", "list_models"),
+    Route("GET", "v1/models/<path:model>", "show_model"),
+    Route("GET", "models/<path:model>", "show_model"),
+)
+
+_ROLES: dict[str, Role] = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
+_UNDERSTOOD = frozenset(
+    {"model", "messages", "stream", "stream_options", "bench", "with", "tools", "functions", "tool_choice", "function_call"}
+)
+_ERROR_TYPES = {429: "requests"}
+_ERROR_CODES = {401: "invalid_api_key", 429: "rate_limit_exceeded"}
+
+
+def parse_request(payload: Any, **path: str) -> ChatRequest:
+    body = Fields(payload)
+    if body.items("tools") or body.items("functions"):
+        raise BadRequest(TOOLS_REFUSED, param="tools" if body.items("tools") else "functions")
+    messages = tuple(_message(fields) for fields in body.objects("messages"))
+    if not messages:
+        raise BadRequest('messages must hold at least one message, such as {"role": "user", "content": "…"}.', param="messages")
+    return ChatRequest(
+        format=NAME,
+        model=body.text("model"),
+        messages=messages,
+        stream=body.flag("stream"),
+        include_usage=body.object("stream_options").flag("include_usage"),
+        ignored=ignored_names(body, _UNDERSTOOD),
+        bench=read_bench(body),
+    )
+
+
+def render_reply(reply: PanelReply) -> Rendered:
+    body: dict[str, Any] = {
+        "id": f"chatcmpl-{reply.panel}",
+        "object": "chat.completion",
+        "created": reply.created,
+        "model": reply.model,
+        "choices": [
+            {
+                "index": 0,
+                "message": {"role": "assistant", "content": reply.content, "refusal": None},
+                "logprobs": None,
+                "finish_reason": "stop",
+            }
+        ],
+        "usage": _usage(reply),
+    }
+    if reply.field:
+        body["bench"] = reply.bench()
+    return Rendered(body)
+
+
+def render_models(collections: Sequence[ListedCollection]) -> dict[str, Any]:
+    return {"object": "list", "data": [render_model(collection) for collection in collections]}
+
+
+def render_model(collection: ListedCollection) -> dict[str, Any]:
+    return {
+        "id": collection.id,
+        "object": "model",
+        "created": collection.created,
+        "owned_by": "bench",
+        "description": collection.description,
+        "tags": list(collection.tags),
+        "members": list(collection.members),
+        "shape": collection.shape,
+        "reply": collection.reply,
+        "merger": collection.merger,
+        "explorers": collection.explorers,
+        "together": {"context_window": collection.context_window, "capabilities": list(collection.capabilities)},
+    }
+
+
+def render_error(status: int, message: str, **extra: Any) -> dict[str, Any]:
+    kind = _ERROR_TYPES.get(status, "server_error" if status >= 500 else "invalid_request_error")
+    code = extra.get("code") or _ERROR_CODES.get(status)
+    body: dict[str, Any] = {"error": {"message": message, "type": kind, "param": extra.get("param"), "code": code}}
+    if extra.get("bench"):
+        body["bench"] = extra["bench"]
+    return body
+
+
+def stream_encoder(chat: ChatRequest) -> StreamEncoder:
+    return _Chunks(chat)
+
+
+class _Chunks:
+    """`data:` chunks. The role goes once: repeated, the Python helper reads "assistantassistant"."""
+
+    content_type = "text/event-stream"
+
+    def __init__(self, chat: ChatRequest) -> None:
+        self._include_usage = chat.include_usage
+        self._common = {
+            "id": f"chatcmpl-{uuid.uuid4().hex}",
+            "object": "chat.completion.chunk",
+            "created": int(time.time()),
+            "model": chat.model,
+        }
+
+    def start(self) -> tuple[bytes, ...]:
+        return (self._chunk({"role": "assistant", "content": ""}),)
+
+    def text(self, piece: str) -> tuple[bytes, ...]:
+        return (self._chunk({"content": piece}),)
+
+    def keepalive(self) -> tuple[bytes, ...]:
+        return (b": seats are thinking\n\n",)
+
+    def finish(self, reply: PanelReply) -> tuple[bytes, ...]:
+        bench = {"bench": reply.bench()} if reply.field else {}
+        events = [self._chunk({}, finish_reason="stop", **bench)]
+        if self._include_usage:
+            events.append(_event({**self._common, "choices": [], "usage": _usage(reply)}))
+        return (*events, b"data: [DONE]\n\n")
+
+    def error(self, status: int, message: str, **extra: Any) -> tuple[bytes, ...]:
+        return (_event(render_error(status, message, **extra)),)
+
+    def _chunk(self, delta: dict[str, Any], finish_reason: str | None = None, **extra: Any) -> bytes:
+        choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish_reason}
+        return _event({**self._common, "choices": [choice], **extra})
+
+
+def _event(payload: dict[str, Any]) -> bytes:
+    return b"data: " + json.dumps(payload).encode("ascii") + b"\n\n"
+
+
+def _usage(reply: PanelReply) -> dict[str, int]:
+    return {
+        "prompt_tokens": reply.prompt_tokens,
+        "completion_tokens": reply.completion_tokens,
+        "total_tokens": reply.prompt_tokens + reply.completion_tokens,
+    }
+
+
+def _message(fields: Fields) -> Message:
+    role = fields.text("role")
+    if role in ("tool", "function") or fields.items("tool_calls") or fields.get("function_call"):
+        raise BadRequest(TOOLS_REFUSED, param=fields.path("role"))
+    if role not in _ROLES:
+        raise BadRequest(
+            f'{fields.path("role")} must be one of {", ".join(_ROLES)}, not "{role[:40]}".', param=fields.path("role")
+        )
+    return Message(_ROLES[role], _parts(fields, _ROLES[role]))
+
+
+def _parts(fields: Fields, role: Role) -> tuple[Part, ...]:
+    content = fields.get("content")
+    if isinstance(content, str):
+        return (TextPart(content),)
+    if content is None and role == "assistant":
+        return (TextPart(fields.text("refusal")),)
+    if not isinstance(content, list) or not content:
+        where = fields.path("content")
+        raise BadRequest(f"{where} must be a string or a list of parts, not {kind_of(content)}.", param=where)
+    return tuple(_part(part) for part in fields.objects("content"))
+
+
+def _part(fields: Fields) -> Part:
+    kind = fields.text("type")
+    if kind in ("text", "refusal"):
+        if not isinstance(fields.get(kind), str):
+            raise BadRequest(f"{fields.path(kind)} must be a string, not {kind_of(fields.get(kind))}.", param=fields.path(kind))
+        return TextPart(fields.text(kind))
+    if kind == "image_url":
+        where = fields.path("image_url")
+        source = fields.get("image_url")
+        return image(source if isinstance(source, str) else fields.object("image_url").text("url"), where)
+    raise BadRequest(
+        f'{fields.path("type")}: "{kind[:40]}" parts cannot go to a panel. Send text parts, '
+        "or images as image_url with an http(s):// or data:image/… URL; for a PDF, audio or a file, send its text.",
+        param=fields.path("type"),
+    )

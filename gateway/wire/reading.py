@@ -1,0 +1,116 @@
+"""Reading a caller's JSON: every field is untrusted, and each refusal names the field and says what to send.
+
+Knows JSON types and the bench's own settings; what a format's fields mean is the format's business.
+"""
+
+import re
+from collections.abc import Collection, Iterator
+from typing import Any, get_args
+
+from gateway.chat import BenchOptions, ImagePart, ReplyMode
+from gateway.errors import BadRequest
+
+_KINDS = {dict: "an object", list: "a list", str: "a string", bool: "true or false", int: "a number", float: "a number"}
+_IMAGE_DATA_URL = re.compile(r"data:image/[\w.+-]{1,40}(?:;[\w=.+-]{1,60})*;base64,", re.IGNORECASE | re.ASCII)
+_MOST_IGNORED = 40
+_MOST_NOMINATED = 20
+
+TOOLS_REFUSED = (
+    "A panel cannot run tools: several models answer at once, and no caller could serve each one's calls. "
+    "Leave the tools out and put what they would return into the prompt. A route mode for agents is coming."
+)
+
+
+def kind_of(value: Any) -> str:
+    """Name a JSON value's type for people."""
+    return "null" if value is None else _KINDS.get(type(value), "a value")
+
+
+class Fields:
+    """A JSON object whose fields are read by type. A field that is null counts as absent.
+
+    Every reader raises BadRequest when a field has another type.
+    """
+
+    def __init__(self, value: Any, at: str = "") -> None:
+        if not isinstance(value, dict):
+            what = at or "The body"
+            raise BadRequest(f"{what} must be an object, not {kind_of(value)}.", param=at or None)
+        self._value: dict[str, Any] = value
+        self._at = at
+
+    def path(self, name: str) -> str:
+        return f"{self._at}.{name}" if self._at else name
+
+    def get(self, name: str) -> Any:
+        return self._value.get(name)
+
+    def names(self) -> Iterator[str]:
+        """The fields that say something."""
+        return (name for name, value in self._value.items() if value is not None)
+
+    def text(self, name: str, default: str = "") -> str:
+        return self._read(name, str, default)
+
+    def flag(self, name: str, default: bool = False) -> bool:
+        return self._read(name, bool, default)
+
+    def items(self, name: str) -> list[Any]:
+        return self._read(name, list, [])
+
+    def object(self, name: str) -> "Fields":
+        return Fields(self._read(name, dict, {}), self.path(name))
+
+    def objects(self, name: str) -> Iterator["Fields"]:
+        return (Fields(item, f"{self.path(name)}[{index}]") for index, item in enumerate(self.items(name)))
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        items = self.items(name)
+        for index, item in enumerate(items):
+            if not isinstance(item, str):
+                where = f"{self.path(name)}[{index}]"
+                raise BadRequest(f"{where} must be a string, not {kind_of(item)}.", param=where)
+        return tuple(items)
+
+    def _read(self, name: str, kind: type, default: Any) -> Any:
+        value = self._value.get(name)
+        if value is None:
+            return default
+        if type(value) is not kind:
+            raise BadRequest(f"{self.path(name)} must be {_KINDS[kind]}, not {kind_of(value)}.", param=self.path(name))
+        return value
+
+
+def read_bench(body: Fields) -> BenchOptions:
+    """Read what the body says of the panel itself: `bench` and `with`."""
+    bench = body.object("bench")
+    unknown = sorted(set(bench.names()) - {"with", "reply", "merger", "field"})
+    if unknown:
+        where = f"bench.{unknown[0][:60]}"
+        raise BadRequest(f"{where} is no setting of a panel: send with, reply, merger or field.", param=where)
+    nominated = body.texts("with") + bench.texts("with")
+    if len(nominated) > _MOST_NOMINATED:
+        raise BadRequest(f"with names {len(nominated)} models; {_MOST_NOMINATED} is the most.", param="with")
+    reply = bench.text("reply")
+    if reply and reply not in get_args(ReplyMode):
+        raise BadRequest(f'bench.reply must be "all" or "merged", not "{reply[:40]}".', param="bench.reply")
+    return BenchOptions(
+        nominated=nominated,
+        reply=reply or None,  # type: ignore[arg-type]
+        merger=bench.text("merger"),
+        field=bench.flag("field", default=True),
+    )
+
+
+def ignored_names(body: Fields, understood: Collection[str]) -> tuple[str, ...]:
+    """Name the settings that a panel does not pass on: each model keeps its own call options."""
+    return tuple(name[:60] for name in body.names() if name not in understood)[:_MOST_IGNORED]
+
+
+def image(url: str, at: str) -> ImagePart:
+    """Return the image behind a URL that a model can be sent. Raises BadRequest for any other scheme."""
+    if url[:8].lower().startswith(("http://", "https://")) or _IMAGE_DATA_URL.match(url):
+        return ImagePart(url)
+    raise BadRequest(
+        f"{at} is no image that a panel can pass on: send an http(s):// URL or data:image/png;base64,… .", param=at
+    )

@@ -1,0 +1,26 @@
+"""What every worker pool offers: room for a panel's seats, and a Future for each."""
+
+from concurrent.futures import Future
+from typing import Protocol
+
+from gateway.reply import SeatAnswer
+from gateway.workers.seat import SeatJob
+
+
+class WorkerPool(Protocol):
+    def admit(self, seats: int) -> None:
+        """Raise Unavailable when so many more seats find no room, or the server is stopping."""
+        ...
+
+    def submit(self, job: SeatJob) -> Future[SeatAnswer]:
+        """Ask one seat. The Future resolves once its row is written, and never raises for a failed seat."""
+        ...
+
+    @property
+    def running(self) -> int:
+        """Seats asked and not yet recorded."""
+        ...
+
+    def close(self) -> None:
+        """Admit no more panels; seats already asked go on."""
+        ...

@@ -1,0 +1,27 @@
+"""Seats answered at once, in place, in the caller's thread: for tests and for a shell."""
+
+from concurrent.futures import Future
+
+from evidence.services import record_call
+from gateway.reply import SeatAnswer
+from gateway.workers.seat import SeatJob, for_the_log, run_seat
+
+
+class InlineWorkerPool:
+    running = 0
+
+    def admit(self, seats: int) -> None:
+        """There is always room: a seat is answered before the next is asked."""
+
+    def submit(self, job: SeatJob) -> Future[SeatAnswer]:
+        recorded: Future[SeatAnswer] = Future()
+        recorded.set_result(run_seat(job, _record))
+        return recorded
+
+    def close(self) -> None:
+        """Nothing is ever left running."""
+
+
+def _record(answer: SeatAnswer) -> SeatAnswer:
+    record_call(for_the_log(answer))
+    return answer

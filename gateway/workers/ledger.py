@@ -1,0 +1,75 @@
+"""The ledger: the thread that touches the database for the request path, and writes ended seats down in batches.
+
+One connection and one thread on SQLite, where writers queue anyway: two threads would wait for each other's lock with
+sleeps of up to 100 ms, and two panels could seat the same stalest explorer. While it is busy, ended seats collect and
+share the next transaction; when it is idle, a seat is written at once.
+"""
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache
+from typing import TypeVar
+
+from django.db import connection
+from django.db.utils import InterfaceError, OperationalError
+
+from evidence.services import record_calls
+from gateway.reply import SeatAnswer
+from gateway.workers.seat import for_the_log
+
+Result = TypeVar("Result")
+
+
+class Ledger:
+    def __init__(self) -> None:
+        self._desk = ThreadPoolExecutor(1, thread_name_prefix="ledger")
+        self._ended: deque[tuple[SeatAnswer, Future[SeatAnswer]]] = deque()
+        self._lock = threading.Lock()
+        self._flush_is_due = False
+
+    def run(self, work: Callable[[], Result]) -> Future[Result]:
+        """Do one piece of database work in the ledger's thread."""
+        return self._desk.submit(_minding_the_connection, work)
+
+    def record(self, answer: SeatAnswer) -> Future[SeatAnswer]:
+        """Write one ended seat down; the Future resolves when its row is committed."""
+        recorded: Future[SeatAnswer] = Future()
+        with self._lock:
+            self._ended.append((answer, recorded))
+            if self._flush_is_due:
+                return recorded
+            self._flush_is_due = True
+        self._desk.submit(self._flush)
+        return recorded
+
+    def _flush(self) -> None:
+        with self._lock:
+            batch = list(self._ended)
+            self._ended.clear()
+            self._flush_is_due = False
+        try:
+            _minding_the_connection(lambda: record_calls([for_the_log(answer) for answer, _ in batch]))
+        except Exception as error:
+            # The batch's boundary: the seats must hear of it, whatever went wrong, or their panels would never end.
+            for _, recorded in batch:
+                recorded.set_exception(error)
+            return
+        for answer, recorded in batch:
+            recorded.set_result(answer)
+
+
+@cache
+def ledger() -> Ledger:
+    """The process's ledger."""
+    return Ledger()
+
+
+def _minding_the_connection(work: Callable[[], Result]) -> Result:
+    """Run `work`; drop a connection that broke, so that the next piece of work gets a new one."""
+    try:
+        return work()
+    except (OperationalError, InterfaceError):
+        connection.close()
+        raise

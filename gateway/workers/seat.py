@@ -1,0 +1,100 @@
+"""One seat, asked: the one function that every worker pool runs, in a thread or on another machine.
+
+Never raises for a failed call: a failed seat is an answer.
+"""
+
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from gateway.chat import Message
+from gateway.redact import hide_images
+from gateway.reply import SeatAnswer
+from gateway.upstream import complete
+from gateway.upstream.contract import Completion, Target, UpstreamError
+
+logger = logging.getLogger(__name__)
+Recorded = TypeVar("Recorded")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeatJob:
+    """What a worker needs to ask one seat: plain values, and no secret."""
+
+    call: str
+    alias: str
+    target: Target
+    messages: tuple[Message, ...]
+    nominated: bool = False
+
+
+def run_seat(job: SeatJob, record: Callable[[SeatAnswer], Recorded]) -> Recorded:
+    """Ask one seat, hand its answer to `record`, and return what that returns."""
+    return record(ask_seat(job))
+
+
+def ask_seat(job: SeatJob) -> SeatAnswer:
+    started = time.perf_counter()
+    try:
+        completion = complete(job.target, job.messages)
+    except UpstreamError as error:
+        return _failed(job, error, time.perf_counter() - started)
+    except Exception:
+        # The seat's last boundary: whatever is wrong in here, the panel must still end and say so. No prompt in the log.
+        logger.exception("Asking seat %s failed inside the gateway", job.call)
+        broken = UpstreamError("the gateway failed while asking; its log says why", kind="bad_reply")
+        return _failed(job, broken, time.perf_counter() - started)
+    return _answered(job, completion, time.perf_counter() - started)
+
+
+def for_the_log(answer: SeatAnswer) -> SeatAnswer:
+    """The answer as it may be written down: a model may have echoed an image."""
+    return replace(
+        answer,
+        answer=hide_images(answer.answer),
+        partial=hide_images(answer.partial),
+        reasoning=hide_images(answer.reasoning),
+    )
+
+
+def _answered(job: SeatJob, completion: Completion, seconds: float) -> SeatAnswer:
+    text = completion.text.strip()
+    return SeatAnswer(
+        call=job.call,
+        alias=job.alias,
+        nominated=job.nominated,
+        status="ok" if text else "empty",
+        answer=completion.text if text else "",
+        error="" if text else completion.empty_why,
+        reasoning=completion.reasoning,
+        finish_reason=completion.finish_reason[:40],
+        served_model=_other_model(job.target.model, completion.model),
+        seconds=seconds,
+        first_token_seconds=completion.first_token_seconds,
+        input_tokens=completion.input_tokens,
+        output_tokens=completion.output_tokens,
+        upstream_status=completion.upstream_status,
+    )
+
+
+def _failed(job: SeatJob, error: UpstreamError, seconds: float) -> SeatAnswer:
+    return SeatAnswer(
+        call=job.call,
+        alias=job.alias,
+        nominated=job.nominated,
+        status="error",
+        error=error.message,
+        error_kind=error.kind,
+        partial=error.partial,
+        reasoning=error.reasoning,
+        seconds=seconds,
+        first_token_seconds=error.first_token_seconds,
+        upstream_status=error.status,
+        retry_after=error.retry_after,
+    )
+
+
+def _other_model(asked: str, served: str) -> str:
+    return served[:200] if served and served != asked else ""

@@ -1,0 +1,65 @@
+"""Seats in threads of this process: the pool of a single machine."""
+
+import threading
+from concurrent.futures import Future, ThreadPoolExecutor
+
+from gateway.conf import conf
+from gateway.errors import Unavailable
+from gateway.reply import SeatAnswer
+from gateway.workers.ledger import ledger
+from gateway.workers.seat import SeatJob, run_seat
+
+# Seats that may wait for each that is answered; beyond that a caller waits longer than its own time-out.
+QUEUED_PER_WORKER = 4
+FULL_WAIT_SECONDS = 10
+
+
+class ThreadWorkerPool:
+    def __init__(self) -> None:
+        self._threads = ThreadPoolExecutor(conf.seat_workers, thread_name_prefix="seat")
+        self._capacity = conf.seat_workers * (1 + QUEUED_PER_WORKER)
+        self._ledger = ledger()
+        self._lock = threading.Lock()
+        self._running = 0
+        self._closed = False
+
+    def admit(self, seats: int) -> None:
+        if self._closed:
+            raise Unavailable("The server is stopping and takes no new panels. Try again in a moment.", wait=FULL_WAIT_SECONDS)
+        if self._running + seats > self._capacity:
+            raise Unavailable(
+                f"Every seat is taken: {self._running} are answering or waiting. Try again in {FULL_WAIT_SECONDS} seconds, "
+                "or raise BENCH_SEAT_WORKERS.",
+                wait=FULL_WAIT_SECONDS,
+            )
+
+    def submit(self, job: SeatJob) -> Future[SeatAnswer]:
+        recorded: Future[SeatAnswer] = Future()
+        recorded.add_done_callback(self._ended)
+        with self._lock:
+            self._running += 1
+        self._threads.submit(self._ask, job, recorded)
+        return recorded
+
+    @property
+    def running(self) -> int:
+        return self._running
+
+    def close(self) -> None:
+        self._closed = True
+
+    def _ask(self, job: SeatJob, recorded: Future[SeatAnswer]) -> None:
+        # The seat's thread hands its answer over and is free: it does not wait for the row.
+        run_seat(job, self._ledger.record).add_done_callback(lambda written: _pass_on(written, recorded))
+
+    def _ended(self, _: Future[SeatAnswer]) -> None:
+        with self._lock:
+            self._running -= 1
+
+
+def _pass_on(written: Future[SeatAnswer], recorded: Future[SeatAnswer]) -> None:
+    error = written.exception()
+    if error:
+        recorded.set_exception(error)
+    else:
+        recorded.set_result(written.result())
