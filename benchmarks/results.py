@@ -1,0 +1,99 @@
+"""What a run found: rounds by scenario and server, their medians, and the file that keeps them.
+
+Measures nothing; how it looks is report.py.
+"""
+
+import json
+import os
+import platform
+import subprocess
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from benchmarks.processes import ROOT
+from benchmarks.scenarios import Round, percentile
+
+# server name -> figure -> value
+Summary = dict[str, dict[str, float]]
+
+# Of everything a server answered in the run, not the median of rounds: a round is too short to have a 99th percentile.
+POOLED = {"added_seconds": "added", "panel_seconds": "panel"}
+
+
+@dataclass(slots=True)
+class Results:
+    """Rounds as they come in: scenario -> server -> rounds."""
+
+    machine: dict[str, Any]
+    rounds: dict[str, dict[str, list[Round]]] = field(default_factory=dict)
+
+    def add(self, scenario: str, server: str, measured: Round) -> None:
+        self.rounds.setdefault(scenario, {}).setdefault(server, []).append(measured)
+
+    def summary(self) -> dict[str, Summary]:
+        """Scenario -> server -> figure."""
+        return {
+            scenario: {server: summarise(rounds) for server, rounds in servers.items()}
+            for scenario, servers in self.rounds.items()
+        }
+
+    def errors(self) -> dict[str, list[str]]:
+        """What went wrong, by "scenario, server", nothing where all went well."""
+        found = {
+            f"{scenario}, {server}": [error for measured in rounds for error in measured.errors]
+            for scenario, servers in self.rounds.items()
+            for server, rounds in servers.items()
+        }
+        return {where: errors for where, errors in found.items() if errors}
+
+    def write(self, path: Path) -> None:
+        """Keep everything as JSON: the machine, the medians, and every round with its raw seconds."""
+        rounds = {
+            scenario: {server: [asdict(measured) for measured in rounds] for server, rounds in servers.items()}
+            for scenario, servers in self.rounds.items()
+        }
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps({"machine": self.machine, "summary": self.summary(), "rounds": rounds}, indent=1) + "\n")
+
+
+def summarise(rounds: Sequence[Round]) -> dict[str, float]:
+    """Medians over rounds, totals of panels and errors, and the percentiles of all panels together."""
+    figures = {name: median(measured.figures[name] for measured in rounds) for name in rounds[0].figures}
+    for series, name in POOLED.items():
+        pooled = [seconds for measured in rounds for seconds in measured.raw.get(series, ())]
+        if pooled:
+            figures[f"{name}_p99_ms"] = 1000 * percentile(pooled, 0.99)
+    panels, errors = (sum(counts) for counts in zip(*((each.panels, len(each.errors)) for each in rounds), strict=True))
+    return {**figures, "panels": panels, "errors": errors}
+
+
+def read_summary(path: Path) -> dict[str, Summary]:
+    """The medians that an earlier run kept. Raises OSError, ValueError, KeyError."""
+    summary: dict[str, Summary] = json.loads(path.read_text())["summary"]
+    return summary
+
+
+def machine() -> dict[str, Any]:
+    """Where and when this runs, and how busy the machine was before."""
+    return {
+        "when": datetime.now(UTC).isoformat(timespec="seconds"),
+        "commit": _commit(),
+        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "load_before": round(os.getloadavg()[0], 2),
+    }
+
+
+def _commit() -> str:
+    """The commit that is checked out, with a plus when files differ from it; empty outside git."""
+    try:
+        return subprocess.run(
+            ["git", "describe", "--always", "--dirty=+"], cwd=ROOT, capture_output=True, text=True, check=True
+        ).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return ""
