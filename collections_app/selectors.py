@@ -1,0 +1,100 @@
+"""Reading the roster: collections as callers ask for them, who sits in them, who may explore.
+
+Chooses nobody and writes nothing.
+"""
+
+import difflib
+import re
+from collections.abc import Collection as Sized
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.db.models import QuerySet
+
+from collections_app.models import Collection, LanguageModel, Limits
+
+ASKED_FOR = re.compile(r"(?:bench/)?([a-z0-9][a-z0-9-]{1,31})")
+FEW, MANY = 2, 4
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """What every member of a collection can take."""
+
+    context_window: int | None
+    capabilities: tuple[str, ...]
+
+
+def collection_asked_for(name: str) -> Collection | None:
+    """Return the collection that `core` or `bench/core` names, exactly; None when there is none."""
+    asked = ASKED_FOR.fullmatch(name)
+    return _collections().filter(name=asked[1]).first() if asked else None
+
+
+def all_collections() -> list[Collection]:
+    """Return every collection by name, its members read along: two queries, however many there are."""
+    return list(_collections().prefetch_related("memberships"))
+
+
+def members_of(collection: Collection) -> list[LanguageModel]:
+    """Return a collection's models in their order, with endpoints: one query, none after all_collections."""
+    return [membership.language_model for membership in collection.memberships.all()]
+
+
+def may_explore(roles: Iterable[str]) -> list[LanguageModel]:
+    """Return the active models of those roles, with endpoints. A router is none: it may answer with a seated model."""
+    models = LanguageModel.objects.filter(status=LanguageModel.Status.ACTIVE, role__in=list(roles))
+    return [model for model in models.select_related("endpoint") if model.families]
+
+
+def together(members: Iterable[LanguageModel]) -> Together:
+    """What `members` can take as one: the smallest window known among them, and what each of them has."""
+    seats = list(members)
+    windows = [model.context_window for model in seats if model.context_window]
+    able = [name for name in ("vision", "tools") if seats and all(getattr(model, name) for model in seats)]
+    return Together(min(windows, default=None), tuple(able))
+
+
+def current_limits() -> Limits:
+    """Return the bench's limits; the shipped ones when the row was never made."""
+    return Limits.objects.first() or Limits()
+
+
+def nearest_aliases(alias: str, most: int = 3) -> list[str]:
+    """Return the aliases on the bench that look most like `alias`, nearest first."""
+    aliases = LanguageModel.objects.order_by("alias").values_list("alias", flat=True)
+    return nearest(alias, list(aliases), most)
+
+
+def nearest(word: str, known: Sized[str], most: int = 3) -> list[str]:
+    """Return the words of `known` that look most like `word`, nearest first."""
+    # Longer than any name of ours: difflib's cost grows with both lengths.
+    typed = word[:100].lower()
+    holding = sorted((name for name in known if len(typed) > 2 and typed in name), key=len)
+    alike = difflib.get_close_matches(typed, known, n=most, cutoff=0.6)
+    return list(dict.fromkeys([*alike, *holding]))[:most]
+
+
+def seat_arithmetic(members: int, limits: Limits) -> str:
+    """The sum for people: 3 members + 2 explorers = 5 seats."""
+    explorers = limits.explorers_beside(members)
+    return f"{_count(members, 'member')} + {_count(explorers, 'explorer')} = {_count(members + explorers, 'seat')}"
+
+
+def membership_warnings(members: Iterable[LanguageModel]) -> list[str]:
+    """What to know about a collection of these members before asking it; empty when there is nothing."""
+    sitting = [model for model in members if model.status != LanguageModel.Status.RETIRED]
+    warnings = []
+    if not FEW <= len(sitting) <= MANY:
+        warnings.append("Two to four members is recommended: fewer bring no second opinion, more leave explorers no seat.")
+    if len(sitting) > 1 and (shared := frozenset.intersection(*(model.families for model in sitting))):
+        warnings.append(f"All members are of one family ({', '.join(sorted(shared))}): they tend to fail together.")
+    return warnings
+
+
+def _collections() -> QuerySet[Collection]:
+    return Collection.objects.select_related("shape", "merger__endpoint")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"
