@@ -6,16 +6,16 @@ from contextlib import contextmanager
 from pathlib import Path
 
 
-class FolderInUse(Exception):
+class FolderInUseError(Exception):
     """Another server holds the folder."""
 
 
 @contextmanager
 def owned(folder: Path) -> Iterator[None]:
-    """Hold `folder` while the block runs. Raises FolderInUse. The kernel lets go of it when the process dies."""
+    """Hold `folder` while the block runs. Raises FolderInUseError. The kernel lets go of it when the process dies."""
     with (folder / "serve.lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise FolderInUse(f"Another server is running on {folder}.") from None
+            raise FolderInUseError(f"Another server is running on {folder}.") from None
         yield

@@ -35,7 +35,7 @@ class AsyncAPIView(APIView):
         try:
             self.initial(self.request, *args, **kwargs)
             response = await self._handler()(self.request)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001
             # DRF's own boundary: handle_exception turns it into a reply through EXCEPTION_HANDLER.
             response = self.handle_exception(error)
         self.response = self.finalize_response(self.request, response, *args, **kwargs)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from collections_app.models import Collection, Limits
-from collections_app.selectors import all_collections, members_of, together
+from collections_app.selectors import all_collections, current_limits, members_of, together
 from gateway.errors import NotFound
 from gateway.panel.naming import not_found
 from gateway.wire.contract import ListedCollection
@@ -11,7 +11,7 @@ from gateway.wire.contract import ListedCollection
 
 def listed_collections() -> list[ListedCollection]:
     """Every collection, first in its own mode, then in the other."""
-    limits = Limits.objects.get_or_create(pk=1)[0]
+    limits = current_limits()
     return [listed for collection in all_collections() for listed in _both_modes(collection, limits)]
 
 

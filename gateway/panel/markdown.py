@@ -1,6 +1,7 @@
 """A panel as Markdown: a heading, a section a seat, how to send a verdict. The pieces are the same streamed or not.
 
-Answers are untrusted text: a code fence that one leaves open is closed in its own section, so that it swallows nothing after it.
+Answers are untrusted text: a code fence that one leaves open is closed in its own section, so that it swallows
+nothing after it.
 """
 
 import re
@@ -12,15 +13,11 @@ from gateway.reply import SeatAnswer, SkippedSeat
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})([^\n]*)$", re.MULTILINE)
 
 
-def heading(
-    *, collection: str, panel: str, seats: Sequence[Seat], skipped: Sequence[SkippedSeat], shape: str, shape_by: str
-) -> str:
-    """Who was asked, and who was not and why."""
+def heading(title: str, *, seats: Sequence[Seat], skipped: Sequence[SkippedSeat], shape: str) -> str:
+    """Who was asked, and who was not and why. `title` names collection and panel, `shape` says how it was chosen."""
     members = sum(seat.name.startswith("member") for seat in seats)
     explorers = len(seats) - members
-    lines = [
-        f"# {collection} · {panel} · {_count(members, 'member')} + {_count(explorers, 'explorer')} · shape {shape} ({shape_by})"
-    ]
+    lines = [f"# {title} · {_count(members, 'member')} + {_count(explorers, 'explorer')} · shape {shape}"]
     if skipped:
         lines.append("Not asked: " + "; ".join(f"{seat.seat} {seat.alias} ({seat.why})" for seat in skipped))
     shared = frozenset.intersection(*(seat.model.families for seat in seats))

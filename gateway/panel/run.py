@@ -12,8 +12,8 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
 
-from collections_app.models import Collection, Limits
-from collections_app.selectors import all_collections, collection_asked_for, may_explore, members_of
+from collections_app.models import Collection
+from collections_app.selectors import all_collections, collection_asked_for, current_limits, may_explore, members_of
 from evidence.selectors import staleness
 from gateway.chat import ChatRequest
 from gateway.errors import EveryoneRateLimited, NobodyAnswered
@@ -42,7 +42,7 @@ async def open_panel(chat: ChatRequest, caller: Caller, base_url: str) -> "Panel
 
 def _open(chat: ChatRequest, caller: Caller, base_url: str) -> "PanelRun":
     collection = _collection(chat)
-    limits = Limits.objects.get_or_create(pk=1)[0]
+    limits = current_limits()
     nominated = nominated_models(chat.bench.nominated)
     table = Table(images=chat.images, tokens=estimate(chat.messages))
     seat_members(table, members_of(collection), nominated)
@@ -144,12 +144,10 @@ class PanelRun:
 
     def _heading(self) -> str:
         return markdown.heading(
-            collection=self.collection,
-            panel=self.panel_id,
+            f"{self.collection} · {self.panel_id}",
             seats=self.seats,
             skipped=self.skipped,
-            shape=self.shape.name,
-            shape_by=self.shape.by,
+            shape=f"{self.shape.name} ({self.shape.by})",
         )
 
     def _answer(self, index: int) -> SeatAnswer:

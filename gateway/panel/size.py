@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from collections_app.models import LanguageModel
-from gateway.chat import ImagePart, Message, TextPart
+from gateway.chat import Message, TextPart
 from gateway.errors import TooLarge
 
 IMAGE_TOKENS = 2500
@@ -39,11 +39,12 @@ def text_tokens(text: str) -> float:
 
 def estimate(messages: Iterable[Message]) -> int:
     """Estimate a whole prompt, system text and images included."""
-    tokens = 0.0
+    text, images = 0.0, 0
     for message in messages:
-        for part in message.parts:
-            tokens += IMAGE_TOKENS / _MARGIN if isinstance(part, ImagePart) else text_tokens(part.text)
-    return _with_margin(tokens)
+        images += message.images
+        text += sum(text_tokens(part.text) for part in message.parts if isinstance(part, TextPart))
+    # 1.1 is a hair above eleven tenths in binary: rounding first keeps a whole number of tokens from growing by one.
+    return math.ceil(round(text * _MARGIN, 6)) + images * IMAGE_TOKENS
 
 
 def estimate_text(text: str) -> int:
@@ -59,8 +60,8 @@ def refuse_if_too_large(tokens: int, seated: Sequence[LanguageModel]) -> None:
     windows = "; ".join(f"{model.alias} takes {model.context_window:,} (set on this bench)" for model in small)
     raise TooLarge(
         f"The prompt is too large for {len(small)} of this panel's models: it is about {tokens:,} tokens, and {windows}. "
-        "Shorten it, split it, or ask a collection whose members have larger windows (GET /v1/models: together.context_window). "
-        "If a window is wrong, correct it on the model's page.",
+        "Shorten it, split it, or ask a collection whose members have larger windows "
+        "(GET /v1/models: together.context_window). If a window is wrong, correct it on the model's page.",
         code="context_length_exceeded",
         param="messages",
     )
@@ -72,8 +73,3 @@ def fits(tokens: int, model: LanguageModel) -> bool:
 
 def _length(script: re.Pattern[str], text: str) -> int:
     return sum(found.end() - found.start() for found in script.finditer(text))
-
-
-def _with_margin(tokens: float) -> int:
-    # 1.1 is a hair above eleven tenths in binary: rounding first keeps a whole number of tokens from growing by one.
-    return math.ceil(round(tokens * _MARGIN, 6))

@@ -4,7 +4,7 @@ UpstreamError   safe to show a caller: never the request, a key or an image
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Literal, Protocol
 
 from gateway.chat import Message
@@ -66,30 +66,22 @@ class Completion:
     upstream_status: int = 200
 
 
+@dataclass(eq=False)
 class UpstreamError(Exception):
     """A failed call: what kind, in words for people, and what had come of the answer before it failed."""
 
-    def __init__(
-        self,
-        message: str,
-        *,
-        kind: ErrorKind,
-        status: int | None = None,
-        retry_after: float | None = None,
-        window: int | None = None,
-        partial: str = "",
-        reasoning: str = "",
-        first_token_seconds: float | None = None,
-    ) -> None:
-        super().__init__(message)
-        self.message = message
-        self.kind = kind
-        self.status = status
-        self.retry_after = retry_after
-        self.window = window
-        self.partial = partial
-        self.reasoning = reasoning
-        self.first_token_seconds = first_token_seconds
+    message: str
+    _: KW_ONLY
+    kind: ErrorKind
+    status: int | None = None
+    retry_after: float | None = None
+    window: int | None = None
+    partial: str = ""
+    reasoning: str = ""
+    first_token_seconds: float | None = None
+
+    def __str__(self) -> str:
+        return self.message
 
 
 class UpstreamProtocol(Protocol):

@@ -51,7 +51,7 @@ class Ledger:
             self._flush_is_due = False
         try:
             _minding_the_connection(lambda: record_calls([for_the_log(answer) for answer, _ in batch]))
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001
             # The batch's boundary: the seats must hear of it, whatever went wrong, or their panels would never end.
             for _, recorded in batch:
                 recorded.set_exception(error)

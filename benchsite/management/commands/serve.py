@@ -10,9 +10,9 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
 from benchsite.asgi import application
-from benchsite.data_folder import FolderInUse, owned
+from benchsite.data_folder import FolderInUseError, owned
 from benchsite.server import BenchServer
-from collections_app.local import local_endpoint
+from collections_app.local.endpoint import local_endpoint
 from evidence.services import interrupt_running
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
@@ -34,7 +34,7 @@ class Command(BaseCommand):
         try:
             with owned(settings.BENCH_DATA_DIR):
                 self._serve()
-        except FolderInUse as error:
+        except FolderInUseError as error:
             raise CommandError(f"{error} Stop it first, or set BENCH_DATA_DIR to another folder.") from None
 
     def _serve(self) -> None:

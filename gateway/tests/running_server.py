@@ -1,0 +1,138 @@
+"""A real server in a process of its own, with a data folder and a bench of its own: the product's front door."""
+
+import http.client
+import json
+import os
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+READY_SECONDS = 40
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@dataclass
+class Answer:
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+@dataclass
+class RunningServer:
+    folder: Path
+    port: int = field(default_factory=free_port)
+    environment: dict[str, str] = field(default_factory=dict)
+    process: subprocess.Popen | None = None
+
+    @property
+    def base_url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def log(self) -> str:
+        return (self.folder / "server.log").read_text()
+
+    def manage(self, *arguments: str) -> subprocess.CompletedProcess:
+        """Run a management command on this server's data folder."""
+        command = [sys.executable, "manage.py", *arguments]
+        return subprocess.run(
+            command, check=False, cwd=settings.BASE_DIR, env=self._env(), capture_output=True, text=True, timeout=60
+        )
+
+    def load(self, bench: str) -> None:
+        path = self.folder / "bench.toml"
+        path.write_text(bench)
+        for arguments in (("migrate", "-v", "0"), ("load_bench", str(path))):
+            done = self.manage(*arguments)
+            assert done.returncode == 0, done.stderr
+
+    def start(self) -> None:
+        with (self.folder / "server.log").open("a") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "manage.py", "serve"], cwd=settings.BASE_DIR, env=self._env(), stdout=log, stderr=log
+            )
+        deadline = time.monotonic() + READY_SECONDS
+        while time.monotonic() < deadline:
+            assert self.process.poll() is None, self.log
+            try:
+                if self.request("GET", "/healthz").status == 200:
+                    return
+            except OSError:
+                time.sleep(0.05)
+        raise AssertionError(f"no server after {READY_SECONDS} s: {self.log}")
+
+    def stop(self, number: int = signal.SIGTERM) -> int:
+        """Send a signal and wait for the end; returns the exit code."""
+        assert self.process
+        self.process.send_signal(number)
+        try:
+            return self.process.wait(40)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise
+
+    def request(
+        self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None, *, raw: bytes | None = None
+    ) -> Answer:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        sent = json.dumps(body).encode() if body is not None else raw
+        try:
+            connection.request(method, path, body=sent, headers={"Content-Type": "application/json"} | (headers or {}))
+            response = connection.getresponse()
+            return Answer(response.status, {k.lower(): v for k, v in response.getheaders()}, response.read())
+        finally:
+            connection.close()
+
+    def chat(self, model: str, prompt: str = "Say anything.", **fields: Any) -> Answer:
+        body = {"model": model, "messages": [{"role": "user", "content": prompt}]} | fields
+        return self.request("POST", "/v1/chat/completions", body)
+
+    def rows(self, sql: str, *values: Any) -> list[tuple]:
+        """Read the server's database as it stands on disk."""
+        connection = sqlite3.connect(self.folder / "bench.sqlite3", timeout=30)
+        try:
+            return connection.execute(sql, values).fetchall()
+        finally:
+            connection.close()
+
+    def _env(self) -> dict[str, str]:
+        defaults = {
+            "BENCH_DATA_DIR": str(self.folder),
+            "BENCH_PORT": str(self.port),
+            "BENCH_LOCAL_MODEL": "0",
+            "DJANGO_SETTINGS_MODULE": "benchsite.settings",
+        }
+        return os.environ | defaults | self.environment
+
+
+@contextmanager
+def running_server(folder: Path, bench: str, **environment: str) -> Iterator[RunningServer]:
+    """Run a server with this bench until the block ends."""
+    server = RunningServer(folder, environment=environment)
+    server.load(bench)
+    server.start()
+    try:
+        yield server
+    finally:
+        if server.process and server.process.poll() is None:
+            server.stop()

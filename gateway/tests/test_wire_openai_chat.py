@@ -1,0 +1,217 @@
+"""OpenAI chat completions read and written: what is understood, what is refused and how, what is ignored and named."""
+
+import json
+
+import pytest
+
+from gateway.chat import ImagePart, TextPart
+from gateway.errors import BadRequest
+from gateway.reply import PanelReply, SeatAnswer
+from gateway.wire import openai_chat
+
+HI = {"role": "user", "content": "hi"}
+PNG = "data:image/png;base64,iVBORw0KGgo="
+
+
+def parse(**fields):
+    return openai_chat.parse_request({"model": "bench/core", "messages": [HI]} | fields)
+
+
+def reply(**fields) -> PanelReply:
+    seat = SeatAnswer(call="p1.member1", alias="fast", status="ok", answer="Yes.", seconds=1.0)
+    plain = {
+        "panel": "p1",
+        "model": "bench/core",
+        "collection": "bench/core",
+        "shape": "general",
+        "shape_by": "set on the collection",
+        "reply": "all",
+        "seats": (seat,),
+        "skipped": (),
+        "ignored": (),
+        "content": "# bench/core",
+        "created": 1,
+        "seconds": 1.0,
+        "prompt_tokens": 2,
+        "completion_tokens": 3,
+        "verdict_url": "http://127.0.0.1:8123/bench/verdict",
+    }
+    return PanelReply(**(plain | fields))
+
+
+def events(chunks) -> list:
+    return [json.loads(chunk.removeprefix(b"data: ")) for chunk in chunks if chunk != b"data: [DONE]\n\n"]
+
+
+def test_a_conversation_is_read_in_order():
+    chat = parse(
+        messages=[
+            {"role": "developer", "content": "Be brief."},
+            HI,
+            {"role": "assistant", "content": None, "refusal": "No."},
+            {"role": "user", "content": [{"type": "text", "text": "look"}, {"type": "image_url", "image_url": {"url": PNG}}]},
+        ],
+        stream=True,
+        stream_options={"include_usage": True},
+    )
+    assert [message.role for message in chat.messages] == ["system", "user", "assistant", "user"]
+    assert chat.messages[2].parts == (TextPart("No."),)
+    assert chat.messages[3].parts == (TextPart("look"), ImagePart(PNG))
+    assert (chat.model, chat.stream, chat.include_usage, chat.ignored) == ("bench/core", True, True, ())
+
+
+def test_an_image_url_may_be_a_bare_string():
+    chat = parse(messages=[{"role": "user", "content": [{"type": "image_url", "image_url": "https://x.example/a.png"}]}])
+    assert chat.messages[0].parts == (ImagePart("https://x.example/a.png"),)
+
+
+def test_a_chat_never_prints_its_image():
+    secret = "A" * 400
+    chat = parse(
+        messages=[{"role": "user", "content": [{"type": "image_url", "image_url": f"data:image/png;base64,{secret}"}]}]
+    )
+    assert secret not in repr(chat)
+    assert secret not in chat.text
+    assert "[image: data URL" in chat.text
+
+
+def test_what_a_panel_does_not_pass_on_is_named():
+    chat = parse(temperature=0.2, max_tokens=5, n=2, user=None, tools=[], tool_choice="auto", seed=1)
+    assert set(chat.ignored) == {"temperature", "max_tokens", "n", "seed"}
+
+
+def test_the_benchs_own_settings_are_read_from_both_places():
+    options = parse(**{"with": ["a"], "bench": {"with": ["b"], "reply": "merged", "merger": "c", "field": False}}).bench
+    assert (options.nominated, options.reply, options.merger, options.field) == (("a", "b"), "merged", "c", False)
+
+
+TOOL = {"type": "function", "function": {"name": "f"}}
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"tools": [TOOL]},
+        {"functions": [{"name": "f"}]},
+        {"messages": [HI, {"role": "assistant", "content": None, "tool_calls": [{"id": "1"}]}]},
+        {"messages": [HI, {"role": "assistant", "content": None, "function_call": {"name": "f"}}]},
+        {"messages": [HI, {"role": "tool", "tool_call_id": "1", "content": "x"}]},
+        {"messages": [HI, {"role": "function", "name": "f", "content": "x"}]},
+    ],
+)
+def test_tools_are_refused_and_the_refusal_says_what_to_send(fields):
+    with pytest.raises(BadRequest, match=r"cannot run tools.*put what they would return into the prompt.*is coming"):
+        parse(**fields)
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"type": "input_audio", "input_audio": {"data": "", "format": "wav"}},
+        {"type": "file", "file": {"file_id": "file-1"}},
+        {"type": "image_url", "image_url": {"url": "ftp://x.example/a.png"}},
+        {"type": "image_url", "image_url": {"url": "data:application/pdf;base64,JVBERi0="}},
+        {"type": "image_url", "image_url": {"url": "file-1234"}},
+        {"type": "image_url"},
+        {"type": "text"},
+        {"type": "text", "text": 5},
+        {},
+        "text",
+    ],
+)
+def test_parts_that_cannot_go_to_a_panel_are_refused(part):
+    with pytest.raises(BadRequest) as refusal:
+        parse(messages=[{"role": "user", "content": [part]}])
+    assert refusal.value.param.startswith("messages[0].content[0]")
+
+
+@pytest.mark.parametrize(
+    ("fields", "param"),
+    [
+        ({"model": 5}, "model"),
+        ({"model": ["bench/core"]}, "model"),
+        ({"messages": []}, "messages"),
+        ({"messages": None}, "messages"),
+        ({"messages": "hi"}, "messages"),
+        ({"messages": {}}, "messages"),
+        ({"messages": [None]}, "messages[0]"),
+        ({"messages": ["hi"]}, "messages[0]"),
+        ({"messages": [{"content": "hi"}]}, "messages[0].role"),
+        ({"messages": [{"role": "robot", "content": "hi"}]}, "messages[0].role"),
+        ({"messages": [{"role": 5, "content": "hi"}]}, "messages[0].role"),
+        ({"messages": [{"role": "user"}]}, "messages[0].content"),
+        ({"messages": [{"role": "user", "content": 5}]}, "messages[0].content"),
+        ({"messages": [{"role": "user", "content": []}]}, "messages[0].content"),
+        ({"stream": "yes"}, "stream"),
+        ({"stream": 1}, "stream"),
+        ({"stream_options": []}, "stream_options"),
+        ({"stream_options": {"include_usage": 1}}, "stream_options.include_usage"),
+        ({"tools": {}}, "tools"),
+        ({"bench": []}, "bench"),
+        ({"bench": {"reply": "banana"}}, "bench.reply"),
+        ({"bench": {"reply": 1}}, "bench.reply"),
+        ({"bench": {"field": "no"}}, "bench.field"),
+        ({"bench": {"felid": False}}, "bench.felid"),
+        ({"with": "fast"}, "with"),
+        ({"with": [5]}, "with[0]"),
+        ({"with": ["a"] * 21}, "with"),
+    ],
+)
+def test_a_wrong_type_is_refused_by_the_name_of_its_field(fields, param):
+    with pytest.raises(BadRequest) as refusal:
+        parse(**fields)
+    assert refusal.value.param == param
+    assert param.partition("[")[0].partition(".")[0] in refusal.value.message
+
+
+@pytest.mark.parametrize("payload", [None, [], "x", 5, True])
+def test_a_body_that_is_no_object_is_refused(payload):
+    with pytest.raises(BadRequest, match="must be an object"):
+        openai_chat.parse_request(payload)
+
+
+def test_the_reply_carries_bench_unless_told_not_to():
+    body = openai_chat.render_reply(reply()).body
+    assert body["choices"][0]["message"]["content"] == "# bench/core"
+    assert body["usage"] == {"prompt_tokens": 2, "completion_tokens": 3, "total_tokens": 5}
+    assert body["bench"]["seats"][0]["answer"] == "Yes."
+    assert "bench" not in openai_chat.render_reply(reply(field=False)).body
+
+
+def test_a_stream_names_the_role_once_and_puts_bench_on_the_finish_reason():
+    encoder = openai_chat.stream_encoder(parse(stream=True, stream_options={"include_usage": True}))
+    chunks = events([*encoder.start(), *encoder.text("a\u2028"), *encoder.finish(reply())])
+    assert [chunk["choices"][0]["delta"].get("role") for chunk in chunks[:3]] == ["assistant", None, None]
+    assert len({(chunk["id"], chunk["created"], chunk["model"], chunk["object"]) for chunk in chunks}) == 1
+    assert chunks[2]["choices"][0]["finish_reason"] == "stop"
+    assert chunks[2]["bench"]["panel"] == "p1"
+    assert chunks[3]["choices"] == []
+    assert chunks[3]["usage"]["total_tokens"] == 5
+    assert encoder.finish(reply())[-1] == b"data: [DONE]\n\n"
+
+
+def test_a_stream_is_ascii_and_keeps_alive_with_a_comment():
+    encoder = openai_chat.stream_encoder(parse(stream=True))
+    assert all(event.isascii() for event in encoder.text("é\u2028汉"))
+    assert all(event.startswith(b":") and event.endswith(b"\n\n") for event in encoder.keepalive())
+
+
+def test_a_failed_stream_ends_in_an_error_and_never_in_done():
+    encoder = openai_chat.stream_encoder(parse(stream=True))
+    (event,) = encoder.error(502, "Nobody answered.", bench={"panel": "p1"})
+    body = events([event])[0]
+    assert body["error"]["message"] == "Nobody answered."
+    assert body["bench"] == {"panel": "p1"}
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "code"),
+    [
+        (400, "invalid_request_error", None),
+        (401, "invalid_request_error", "invalid_api_key"),
+        (429, "requests", "rate_limit_exceeded"),
+        (502, "server_error", None),
+    ],
+)
+def test_errors_have_openais_four_fields(status, kind, code):
+    assert openai_chat.render_error(status, "Why.") == {"error": {"message": "Why.", "type": kind, "param": None, "code": code}}
