@@ -31,6 +31,13 @@ class Panel(models.Model):
     def __str__(self) -> str:
         return self.panel_id
 
+    @property
+    def seconds(self) -> float | None:
+        """How long its seats took together, a merger after the others; None while nothing has ended."""
+        took = {call.seat_name: call.seconds for call in self.calls.all() if call.seconds is not None}
+        merged = took.pop("merger", 0.0)
+        return max(took.values()) + merged if took else None
+
 
 class Call(models.Model):
     """One seat's call, there from the moment it is asked."""
@@ -41,10 +48,13 @@ class Call(models.Model):
         EMPTY = "empty"
         ERROR = "error"
 
-    panel = models.ForeignKey(Panel, on_delete=models.CASCADE, related_name="calls")
+    # Neither foreign key has an index of its own: the two below begin with them, and a seat is written on the hot path.
+    panel = models.ForeignKey(Panel, on_delete=models.CASCADE, related_name="calls", db_index=False)
     seat_name = models.CharField(max_length=20, help_text="member1, explorer1, merger")
     nominated = models.BooleanField(default=False)
-    language_model = models.ForeignKey(LanguageModel, on_delete=models.SET_NULL, null=True, related_name="calls")
+    language_model = models.ForeignKey(
+        LanguageModel, on_delete=models.SET_NULL, null=True, related_name="calls", db_index=False
+    )
     alias = models.CharField(max_length=64)
     endpoint_name = models.CharField(max_length=32)
     served_id = models.CharField(max_length=200)
@@ -58,7 +68,9 @@ class Call(models.Model):
     partial = models.TextField(blank=True, help_text="What had come when the call failed.")
     reasoning = models.TextField(blank=True)
     finish_reason = models.CharField(max_length=40, blank=True)
-    served_model = models.CharField(max_length=200, blank=True, help_text="The model the upstream says answered, where it is another.")
+    served_model = models.CharField(
+        max_length=200, blank=True, help_text="The model the upstream says answered, where it is another."
+    )
     seconds = models.FloatField(null=True)
     first_token_seconds = models.FloatField(null=True)
     input_tokens = models.PositiveBigIntegerField(null=True)
@@ -69,7 +81,8 @@ class Call(models.Model):
         ordering = ["panel_id", "id"]
         constraints = [models.UniqueConstraint(fields=["panel", "seat_name"], name="a_seat_is_called_once")]
         indexes = [
-            models.Index(fields=["language_model", "shape", "-asked_at"], name="staleness"),
+            # With the seat's name, so that leaving mergers out reads the index alone.
+            models.Index(fields=["language_model", "shape", "-asked_at", "seat_name"], name="staleness"),
             models.Index(fields=["status"], condition=models.Q(status="running"), name="running"),
         ]
 
@@ -79,6 +92,11 @@ class Call(models.Model):
     @property
     def call_id(self) -> str:
         return f"{self.panel.panel_id}.{self.seat_name}"
+
+    @property
+    def verdict(self) -> "Verdict | None":
+        """The verdict that counts; asks nothing of a call whose verdicts are prefetched."""
+        return next((verdict for verdict in self.verdicts.all() if verdict.replaced_at is None), None)
 
 
 class Verdict(models.Model):

@@ -3,13 +3,35 @@
 Decides nothing and asks no model. Each function is one transaction.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, Required, TypedDict, Unpack
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
+from django.utils import timezone
 
-from evidence.models import Call, Panel
+from evidence.errors import NotYours, StillRunning, UnknownCall
+from evidence.models import Call, Panel, Verdict
+from evidence.selectors import call_named
+from evidence.storable import storable
+from keys.services import LOCAL
+
+# Each lost race means that another verdict on the same call was written in between.
+MOST_LOST_RACES = 20
+
+
+class Judgement(TypedDict, total=False):
+    """What a verdict says. `real` and `false` are claims of the answer; `score` is 0 to 1."""
+
+    useful: Required[bool]
+    note: str
+    real: Sequence[str]
+    false: Sequence[str]
+    score: float | None
+    correction: str
+
+
+NOTHING_MORE: Mapping[str, Any] = {"note": "", "real": [], "false": [], "score": None, "correction": ""}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,29 +51,41 @@ class EndedCall(Protocol):
 
     @property
     def call(self) -> str: ...
-
-
-_ENDING = (
-    "status",
-    "error_kind",
-    "error",
-    "answer",
-    "partial",
-    "reasoning",
-    "finish_reason",
-    "served_model",
-    "seconds",
-    "first_token_seconds",
-    "input_tokens",
-    "output_tokens",
-    "upstream_status",
-)
+    @property
+    def status(self) -> str: ...
+    @property
+    def error_kind(self) -> str: ...
+    @property
+    def error(self) -> str: ...
+    @property
+    def answer(self) -> str: ...
+    @property
+    def partial(self) -> str: ...
+    @property
+    def reasoning(self) -> str: ...
+    @property
+    def finish_reason(self) -> str: ...
+    @property
+    def served_model(self) -> str: ...
+    @property
+    def seconds(self) -> float: ...
+    @property
+    def first_token_seconds(self) -> float | None: ...
+    @property
+    def input_tokens(self) -> int | None: ...
+    @property
+    def output_tokens(self) -> int | None: ...
+    @property
+    def upstream_status(self) -> int | None: ...
 
 
 @transaction.atomic
 def record_panel(*, seats: Sequence[PlannedSeat], **panel: Any) -> Panel:
-    """Write a panel and its seats down as running, before any id of theirs leaves the server."""
-    row = Panel.objects.create(**{**panel, "request": _storable(panel["request"])})
+    """Write a panel and its seats down as running, before any id of theirs leaves the server.
+
+    Raises IntegrityError when the panel id is taken.
+    """
+    row = Panel.objects.create(**storable(Panel, panel))
     Call.objects.bulk_create(
         Call(
             panel=row,
@@ -77,9 +111,26 @@ def record_calls(ended: Iterable[EndedCall]) -> None:
     """
     for call in ended:
         panel_id, _, seat_name = call.call.rpartition(".")
-        Call.objects.filter(panel__panel_id=panel_id, seat_name=seat_name, status=Call.Status.RUNNING).update(
-            **{name: _storable(getattr(call, name)) for name in _ENDING}
-        )
+        running = Call.objects.filter(panel__panel_id=panel_id, seat_name=seat_name, status=Call.Status.RUNNING)
+        running.update(**storable(Call, _ending(call)))
+
+
+def _ending(call: EndedCall) -> dict[str, Any]:
+    return {
+        "status": call.status,
+        "error_kind": call.error_kind,
+        "error": call.error,
+        "answer": call.answer,
+        "partial": call.partial,
+        "reasoning": call.reasoning,
+        "finish_reason": call.finish_reason,
+        "served_model": call.served_model,
+        "seconds": call.seconds,
+        "first_token_seconds": call.first_token_seconds,
+        "input_tokens": call.input_tokens,
+        "output_tokens": call.output_tokens,
+        "upstream_status": call.upstream_status,
+    }
 
 
 def record_call(ended: EndedCall) -> None:
@@ -94,8 +145,43 @@ def interrupt_running(why: str) -> int:
     )
 
 
-def _storable(value: Any) -> Any:
-    """PostgreSQL stores no NUL in text, and models do send them."""
-    return value.replace("\x00", "\ufffd") if isinstance(value, str) else value
+def record_verdict(*, call_id: str, given_by: str, **judgement: Unpack[Judgement]) -> tuple[Verdict, bool]:
+    """Judge one call; returns the verdict that counts and whether it was written.
+
+    The same judgement again writes nothing, whoever gives it; a different one replaces the one that counts, which stays
+    as history. Raises UnknownCall, NotYours, StillRunning.
+    """
+    fields = storable(Verdict, {**NOTHING_MORE, **judgement})
+    for _ in range(MOST_LOST_RACES):
+        call = _judgeable_call(call_id, given_by)
+        try:
+            return _replace_verdict(call, fields, given_by)
+        except IntegrityError:
+            # Another verdict on this call (or its pruning) came in between: look again.
+            continue
+    return _replace_verdict(call, fields, given_by)
 
 
+def _judgeable_call(call_id: str, given_by: str) -> Call:
+    call = call_named(call_id)
+    if call is None:
+        raise UnknownCall(call_id)
+    # `local` is this machine's own user, where no key is asked for: every call is theirs to judge.
+    if given_by not in (call.panel.asked_by, LOCAL.name):
+        raise NotYours(call_id)
+    if call.status == Call.Status.RUNNING:
+        raise StillRunning(call_id)
+    return call
+
+
+@transaction.atomic
+def _replace_verdict(call: Call, fields: dict[str, Any], given_by: str) -> tuple[Verdict, bool]:
+    """Write a verdict in place of the one that counts. Raises IntegrityError when another took that place meanwhile."""
+    counting = call.verdicts.filter(replaced_at=None).first()
+    now = timezone.now()
+    if counting is not None:
+        if all(getattr(counting, name) == value for name, value in fields.items()):
+            return counting, False
+        # That row and no other: a verdict that came after it is met by the constraint, then compared in its turn.
+        Verdict.objects.filter(pk=counting.pk, replaced_at=None).update(replaced_at=now)
+    return call.verdicts.create(**fields, given_by=given_by, given_at=now), True

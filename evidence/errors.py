@@ -1,0 +1,32 @@
+"""Why a verdict is turned away: each a DRF error, so that whoever serves it knows its status and its words.
+
+MalformedVerdict   400   a field is missing, unknown, of the wrong type or too long; names the field
+StillRunning       400   nothing to judge yet
+NotYours           403   another caller asked for it
+UnknownCall        404
+"""
+
+from rest_framework.exceptions import APIException, NotFound, PermissionDenied
+
+
+class MalformedVerdict(APIException):
+    status_code = 400
+
+
+class StillRunning(APIException):
+    """400 and not 409: SDKs send a 409 again at once, and the seat may take minutes."""
+
+    status_code = 400
+
+    def __init__(self, call_id: str) -> None:
+        super().__init__(f"call {call_id} is still running: there is nothing to judge yet. Send the verdict when it has ended.")
+
+
+class NotYours(PermissionDenied):
+    def __init__(self, call_id: str) -> None:
+        super().__init__(f"call {call_id} was asked for by another caller: only that caller may judge it.")
+
+
+class UnknownCall(NotFound):
+    def __init__(self, call_id: str) -> None:
+        super().__init__(f"no call {call_id!r}. A call id is a panel's id, a dot and a seat: p20260102-150405-7f3a.member1.")

@@ -1,0 +1,85 @@
+"""Reading the call log: how long ago models were asked, panels with their seats, verdicts owed.
+
+Writes nothing and ranks nobody.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Exists, IntegerField, OuterRef, Prefetch, QuerySet, Subquery
+
+from collections_app.models import LanguageModel
+from evidence.models import Call, Panel, Verdict
+from evidence.storable import clean_text
+
+# Counting stops here, so that seating costs the same however long the log is; busier models are tied.
+MOST_COUNTED = 100
+
+# What a list shows of a call; an answer may be a megabyte.
+LISTED_CALL = ("panel_id", "seat_name", "nominated", "alias", "status", "error_kind", "seconds")
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictCounts:
+    """Calls of one panel that have a verdict, and `ok` ones still without."""
+
+    given: int
+    owed: int
+
+
+class CountedSubquery(Subquery):
+    """How many rows a subquery returns; Count would ignore its limit."""
+
+    template = "(SELECT COUNT(*) FROM (%(subquery)s) AS counted)"
+    output_field = IntegerField()
+
+
+def staleness(shape: str, language_model_ids: Collection[int]) -> Mapping[int, tuple[datetime | None, int]]:
+    """Return, by model, when it was last asked on `shape` and how often, counted up to MOST_COUNTED.
+
+    One query, answered from the index alone. Members and explorers count; merging is another task.
+    """
+    asked = Call.objects.filter(language_model=OuterRef("pk"), shape=shape).exclude(seat_name="merger").order_by("-asked_at")
+    rows = LanguageModel.objects.filter(pk__in=language_model_ids).order_by()
+    return {
+        pk: (last_asked, calls)
+        for pk, last_asked, calls in rows.values_list(
+            "pk", Subquery(asked.values("asked_at")[:1]), CountedSubquery(asked.values("asked_at")[:MOST_COUNTED])
+        )
+    }
+
+
+def call_named(call_id: str) -> Call | None:
+    """Return the call with that id and its panel, without their texts."""
+    panel_id, _, seat_name = clean_text(call_id).rpartition(".")
+    calls = Call.objects.filter(panel__panel_id=panel_id, seat_name=seat_name).select_related("panel")
+    return calls.only("seat_name", "status", "panel__panel_id", "panel__asked_by").first()
+
+
+def panel_with_calls(panel_id: str) -> Panel | None:
+    """Return a panel with its calls in seat order and their verdicts, texts and all, in three queries."""
+    return Panel.objects.filter(panel_id=clean_text(panel_id)).prefetch_related("calls__verdicts").first()
+
+
+def panels_listed() -> QuerySet[Panel]:
+    """Return panels, newest first, with what a list shows of their calls and verdicts: three queries, no long text."""
+    calls = Call.objects.only(*LISTED_CALL)
+    verdicts = Verdict.objects.filter(replaced_at=None).only("call_id", "useful", "replaced_at")
+    return Panel.objects.defer("request").prefetch_related(Prefetch("calls", calls), Prefetch("calls__verdicts", verdicts))
+
+
+def verdict_counts(panel: Panel) -> VerdictCounts:
+    """Count a panel's verdicts given and owed; asks nothing of a panel from panels_listed or panel_with_calls."""
+    calls = list(panel.calls.all())
+    given = sum(call.verdict is not None for call in calls)
+    return VerdictCounts(given, owed=sum(call.status == Call.Status.OK and call.verdict is None for call in calls))
+
+
+def verdicts_owed(asked_by: str | None = None) -> QuerySet[Call]:
+    """Return `ok` calls without a verdict, newest first, with their panels: of one caller, or of all."""
+    owed = Call.objects.filter(~Exists(Verdict.objects.filter(call=OuterRef("pk"), replaced_at=None)), status=Call.Status.OK)
+    if asked_by is not None:
+        owed = owed.filter(panel__asked_by=asked_by)
+    # By key and not by time: the newest page is then read off the table's end.
+    return owed.select_related("panel").order_by("-pk")
