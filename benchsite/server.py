@@ -10,7 +10,7 @@ from daphne.server import Server
 from twisted.internet import reactor
 
 from evidence.services import interrupt_running
-from gateway.edge import App
+from gateway.asgi import App
 from gateway.workers import worker_pool
 from gateway.workers.ledger import ledger
 

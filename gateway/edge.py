@@ -5,25 +5,21 @@ that are not the gateway's go on to the site.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Mapping
 from typing import Any
 
 import orjson
 from django.urls import Resolver404, ResolverMatch, resolve
 from rest_framework.exceptions import APIException
 
-from gateway.asked import SCOPE_KEY, Asked
+from gateway.asgi import App, Message, Receive, Scope, Send
+from gateway.asked import Asked
 from gateway.conf import conf
 from gateway.errors import BadRequest, MethodRefused, NotFound, NotJson, TooLarge
 from gateway.origins import refuse_foreign_host, refuse_foreign_page
 from gateway.wire import DEFAULT_FORMAT, render_refusal
 from gateway.wire.contract import WireFormat
 from keys.services import LOCAL
-
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 URLCONF = "gateway.urls"
 # First parts of paths that are the gateway's, known route or not: an unknown one gets JSON, not the site's page.
@@ -47,13 +43,13 @@ class Edge:
             refuse_foreign_host(headers)
             mine = scope["path"].lstrip("/").split("/", 1)[0] in PREFIXES
             refuse_foreign_page(headers, navigation_allowed=not mine and scope["method"] in ("GET", "HEAD"))
-            if not mine:
-                return await self._site(scope, receive, send)
-            match = _resolve(scope["path"])
-            wire_format = match.kwargs.get("wire_format", DEFAULT_FORMAT)
-            app, scope, receive = await self._admit(match, headers, scope, receive)
+            app = self._site
+            if mine:
+                match = _resolve(scope["path"])
+                wire_format = match.kwargs.get("wire_format", DEFAULT_FORMAT)
+                app, scope, receive = await self._admit(match, headers, scope, receive)
         except APIException as refusal:
-            return await _refuse(wire_format, refusal, scope, receive, send)
+            return await _refuse(wire_format, refusal, scope, send)
         await app(scope, receive, send)
 
     async def _admit(
@@ -61,13 +57,19 @@ class Edge:
     ) -> tuple[App, Scope, Receive]:
         """Check a gateway request and return whose it is, with what was learned of it in its scope."""
         _refuse_method(match, scope["method"])
-        wire_format, route, path = _split(match.kwargs)
         body = await _read_body(headers, receive)
-        payload = await _parse(body, headers) if scope["method"] == "POST" else None
-        base_url = f"{scope.get('scheme', 'http')}://{headers['host']}"
-        asked = Asked(wire_format, route, path, LOCAL, base_url, payload)
-        streams = route is not None and route.streams == "when_asked" and _wants_stream(payload)
-        return self._stream_app if streams else self._json_app, {**scope, SCOPE_KEY: asked}, _replay(body, receive)
+        asked = Asked(
+            view=match.func,
+            wire_format=match.kwargs.pop("wire_format", DEFAULT_FORMAT),
+            route=match.kwargs.pop("route", None),
+            path=match.kwargs,
+            caller=LOCAL,
+            base_url=f"{scope.get('scheme', 'http')}://{headers['host']}",
+            body=body,
+            payload=await _parse(body, headers) if scope["method"] == "POST" else None,
+        )
+        app = self._stream_app if _streams(asked) else self._json_app
+        return app, {**scope, **asked.in_scope()}, _replay(receive)
 
 
 def _headers_of(scope: Scope) -> dict[str, str]:
@@ -79,11 +81,6 @@ def _resolve(path: str) -> ResolverMatch:
         return resolve(path, URLCONF)
     except Resolver404:
         raise NotFound(f"There is no route {path[:100]}. GET /v1/models lists what can be asked.") from None
-
-
-def _split(kwargs: dict[str, Any]) -> tuple[WireFormat, Any, dict[str, str]]:
-    path = {name: value for name, value in kwargs.items() if name not in ("wire_format", "route")}
-    return kwargs.get("wire_format", DEFAULT_FORMAT), kwargs.get("route"), path
 
 
 def _refuse_method(match: ResolverMatch, method: str) -> None:
@@ -129,23 +126,22 @@ async def _parse(body: bytes, headers: Mapping[str, str]) -> Any:
         raise BadRequest(f"The body is not valid JSON: {error}.") from None
 
 
-def _wants_stream(payload: Any) -> bool:
-    return isinstance(payload, dict) and payload.get("stream") is True
+def _streams(asked: Asked) -> bool:
+    when = asked.route.streams if asked.route else "never"
+    return when == "when_asked" and isinstance(asked.payload, dict) and asked.payload.get("stream") is True
 
 
-def _replay(body: bytes, receive: Receive) -> Receive:
-    """A receive that gives the body that was read once more, then what really comes."""
-    pending = [body]
+def _replay(receive: Receive) -> Receive:
+    """A receive that says at once that the body has come, then what really comes."""
+    pending: list[Message] = [{"type": "http.request", "body": b"", "more_body": False}]
 
-    async def replayed() -> MutableMapping[str, Any]:
-        if pending:
-            return {"type": "http.request", "body": pending.pop(), "more_body": False}
-        return await receive()
+    async def replayed() -> Message:
+        return pending.pop() if pending else await receive()
 
     return replayed
 
 
-async def _refuse(wire_format: WireFormat, refusal: APIException, scope: Scope, receive: Receive, send: Send) -> None:
+async def _refuse(wire_format: WireFormat, refusal: APIException, scope: Scope, send: Send) -> None:
     rendered = render_refusal(wire_format, refusal)
     headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in rendered.headers.items()]
     body = b"" if scope["method"] == "HEAD" else orjson.dumps(rendered.body)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.urls import URLPattern, include, path
+from django.urls import include, path
 
 from gateway.views import GenerateView, ModelsView, ModelView, PanelView
 from gateway.wire import FORMATS
@@ -11,7 +11,7 @@ from gateway.wire.contract import Route, WireFormat
 _VIEWS: dict[str, Any] = {"generate": GenerateView, "list_models": ModelsView, "show_model": ModelView}
 
 
-def _pattern(wire_format: WireFormat, route: Route) -> URLPattern:
+def _pattern(wire_format: WireFormat, route: Route) -> Any:
     """A format's route. Its format and itself go along as arguments: the edge reads them from the resolved match."""
     return path(route.path, _VIEWS[route.task].as_view(), {"wire_format": wire_format, "route": route})
 

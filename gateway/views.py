@@ -28,13 +28,13 @@ logger = logging.getLogger(__name__)
 class AsyncAPIView(APIView):
     """DRF's request lifecycle with asynchronous handlers: DRF itself has none."""
 
-    async def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> Any:
+    async def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> Any:  # type: ignore[override]
         self.args, self.kwargs = args, kwargs
         self.request = self.initialize_request(request, *args, **kwargs)
         self.headers = self.default_response_headers
         try:
             self.initial(self.request, *args, **kwargs)
-            response = await self._handler()(self.request)
+            response = await self._handler()(self.request, **kwargs)
         except Exception as error:  # noqa: BLE001
             # DRF's own boundary: handle_exception turns it into a reply through EXCEPTION_HANDLER.
             response = self.handle_exception(error)
@@ -52,9 +52,9 @@ class AsyncAPIView(APIView):
 class GenerateView(AsyncAPIView):
     """A panel in one reply, whichever the format."""
 
-    async def post(self, request: Request) -> HttpResponse:
+    async def post(self, request: Request, **path: str) -> HttpResponse:
         asked = self.asked
-        chat = asked.wire_format.parse_request(asked.payload, **asked.path)
+        chat = asked.wire_format.parse_request(asked.payload, **path)
         run = await open_panel(chat, asked.caller, asked.base_url)
         rendered = asked.wire_format.render_reply(await run.result())
         return _json(rendered.body, headers=rendered.headers)
@@ -71,17 +71,16 @@ class ModelsView(AsyncAPIView):
 class ModelView(AsyncAPIView):
     """One collection, as the format shows a model."""
 
-    async def get(self, request: Request) -> HttpResponse:
-        listed = await asyncio.wrap_future(ledger().run(partial(listed_collection, self.asked.path["model"])))
+    async def get(self, request: Request, model: str) -> HttpResponse:
+        listed = await asyncio.wrap_future(ledger().run(partial(listed_collection, model)))
         return _json(self.asked.wire_format.render_model(listed))
 
 
 class PanelView(AsyncAPIView):
     """A panel read back from the call log, as far as it is."""
 
-    async def get(self, request: Request) -> HttpResponse:
-        asked = self.asked
-        read = partial(recorded_panel, asked.path["panel"], asked.base_url)
+    async def get(self, request: Request, panel: str) -> HttpResponse:
+        read = partial(recorded_panel, panel, self.asked.base_url)
         return _json(await asyncio.wrap_future(ledger().run(read)))
 
 

@@ -13,7 +13,7 @@ from gateway.wire.contract import ListedCollection, Rendered, Route, StreamEncod
 from gateway.wire.reading import TOOLS_REFUSED, Fields, ignored_names, image, kind_of, read_bench
 
 NAME = "openai_chat"
-ROUTES = (
+ROUTES: tuple[Route, ...] = (
     Route("POST", "v1/chat/completions", "generate", streams="when_asked"),
     Route("POST", "chat/completions", "generate", streams="when_asked"),
     Route("GET", "v1/models", "list_models"),

@@ -50,13 +50,13 @@ class Fields:
         return (name for name, value in self._value.items() if value is not None)
 
     def text(self, name: str, default: str = "") -> str:
-        return self._read(name, str, default)
+        return str(self._read(name, str, default))
 
     def flag(self, name: str, default: bool = False) -> bool:
-        return self._read(name, bool, default)
+        return bool(self._read(name, bool, default))
 
     def items(self, name: str) -> list[Any]:
-        return self._read(name, list, [])
+        return list(self._read(name, list, []))
 
     def object(self, name: str) -> "Fields":
         return Fields(self._read(name, dict, {}), self.path(name))
