@@ -11,10 +11,15 @@ from keys.services import LOCAL, Caller
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def judge(settings):
-    """Send a verdict as the edge hands it on; returns status and body."""
+@pytest.fixture(autouse=True)
+def plain_refusals(settings):
+    """What a refusal looks like is the gateway's; here its status and words are looked at."""
     settings.REST_FRAMEWORK = settings.REST_FRAMEWORK | {"EXCEPTION_HANDLER": "rest_framework.views.exception_handler"}
+
+
+@pytest.fixture
+def judge():
+    """Send a verdict as the edge hands it on; returns status and body."""
 
     def send(payload, caller=LOCAL):
         request = APIRequestFactory().post("/bench/verdict", {}, format="json")
