@@ -1,0 +1,1 @@
+"""Changing the roster: a collection's members, a model's status, the whole bench from a file."""
