@@ -40,7 +40,7 @@ def text_of(page: str) -> str:
 @pytest.fixture
 def reader(client):
     """A browser of somebody who may look at panels and nothing else."""
-    user = get_user_model().objects.create_user("reader", password="reader", is_staff=True)
+    user = get_user_model().objects.create_user("reader", is_staff=True)
     user.user_permissions.add(Permission.objects.get(codename="view_panel"))
     client.force_login(user)
     return client
@@ -240,7 +240,7 @@ def test_a_panel_that_is_not_there(reader):
 
 
 def test_nobody_writes_the_call_log_by_hand(client):
-    client.force_login(get_user_model().objects.create_superuser("root", password="root"))
+    client.force_login(get_user_model().objects.create_superuser("root"))
     panel = make_panel()
     record_verdict(call_id=end(panel), given_by="local", useful=True)
     assert client.get(f"{LIST}add/").status_code == 403
@@ -254,7 +254,7 @@ def test_nobody_writes_the_call_log_by_hand(client):
 
 
 def test_who_may_not_view_panels_sees_none(client):
-    client.force_login(get_user_model().objects.create_user("clerk", password="clerk", is_staff=True))
+    client.force_login(get_user_model().objects.create_user("clerk", is_staff=True))
     panel = make_panel()
     assert client.get(LIST).status_code == 403
     assert client.get(f"{LIST}{panel.pk}/change/").status_code == 403
