@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,8 +18,6 @@ HOST = "127.0.0.1"
 # Loading takes half a second on a quick disk; a cold one may need many.
 LIMIT_SECONDS = 60.0
 GRACE_SECONDS = 3.0
-
-Command = Callable[[int], Sequence[str]]
 
 
 def server_command(port: int, name: str, window: int) -> Sequence[str]:

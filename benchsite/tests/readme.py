@@ -1,0 +1,25 @@
+"""The README as its readers use it: the commands that they would copy."""
+
+import re
+from pathlib import Path
+
+TEXT = (Path(__file__).parents[2] / "README.md").read_text()
+ADDRESS = "127.0.0.1:8123"
+
+
+def commands() -> list[str]:
+    """Every block of shell, in order."""
+    return re.findall(r"```sh\n(.*?)\n```", TEXT, re.DOTALL)
+
+
+def command(beginning: str, port: int) -> str:
+    """The first block that begins so, for a server on `port`."""
+    return next(block for block in commands() if block.startswith(beginning)).replace(ADDRESS, f"127.0.0.1:{port}")
+
+
+def sections(content: str) -> dict[str, str]:
+    """What each seat of a reply said, by alias; seats that did not answer are not in it."""
+    found = re.findall(
+        r"^## \w+ · (\S+)\n\n`p[^`]*` · ok · [\d.]+ s\n\n(.+?)\n\n(?=## |---)", content, re.DOTALL | re.MULTILINE
+    )
+    return dict(found)
