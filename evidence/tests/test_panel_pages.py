@@ -13,7 +13,7 @@ from evidence.tests.rows import end, make_panel
 
 pytestmark = pytest.mark.django_db
 LIST = "/admin/evidence/panel/"
-HOSTILE = "<script>alert('owned')</script><img src=x onerror=alert(1)>\u202egnp.exe\x00</pre>{{ 7 }}\ud800"
+HOSTILE = "\"><script>alert('owned')</script><img src=x onerror=alert(1)>\u202egnp.exe\x00</pre>{{ 7 }}\ud800"
 
 
 class Tags(HTMLParser):
