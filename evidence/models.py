@@ -20,6 +20,7 @@ class Panel(models.Model):
     shape = models.CharField(max_length=32)
     shape_by = models.CharField(max_length=200)
     reply = models.CharField(max_length=10)
+    notice = models.CharField(max_length=300, blank=True, help_text="What the reply said of the panel as a whole.")
     request = models.TextField(help_text="The messages as text, with placeholders for images.")
     prompt_tokens = models.PositiveIntegerField(help_text="The size estimate.")
     skipped = models.JSONField(default=list, help_text="Seats that were not asked, and why.")
@@ -27,6 +28,7 @@ class Panel(models.Model):
 
     class Meta:
         ordering = ["-asked_at", "-id"]
+        indexes = [models.Index(fields=["asked_by", "-asked_at"], name="panels_of_a_caller")]
 
     def __str__(self) -> str:
         return self.panel_id

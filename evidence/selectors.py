@@ -78,8 +78,9 @@ def verdict_counts(panel: Panel) -> VerdictCounts:
 
 def verdicts_owed(asked_by: str | None = None) -> QuerySet[Call]:
     """Return `ok` calls without a verdict, newest first, with their panels: of one caller, or of all."""
-    owed = Call.objects.filter(~Exists(Verdict.objects.filter(call=OuterRef("pk"), replaced_at=None)), status=Call.Status.OK)
-    if asked_by is not None:
-        owed = owed.filter(panel__asked_by=asked_by)
-    # By key and not by time: the newest page is then read off the table's end.
-    return owed.select_related("panel").order_by("-pk")
+    judged = Exists(Verdict.objects.filter(call=OuterRef("pk"), replaced_at=None))
+    owed = Call.objects.filter(~judged, status=Call.Status.OK).select_related("panel")
+    # Either order is an index's own, so that a page of them ends the search, however long the log is.
+    if asked_by is None:
+        return owed.order_by("-pk")
+    return owed.filter(panel__asked_by=asked_by).order_by("-panel__asked_at", "-panel_id", "-pk")

@@ -159,7 +159,11 @@ def test_the_list_is_narrowed(reader, query, found):
 def test_a_panels_page_has_everything(reader):
     skipped = [{"seat": "member", "alias": "opus", "why": "cooling down until 21:30"}]
     panel = make_panel(
-        asked_by="editor-plugin", skipped=skipped, ignored=["temperature", "top_p"], request="user: line one\nline two"
+        asked_by="editor-plugin",
+        skipped=skipped,
+        ignored=["temperature", "top_p"],
+        request="user: line one\nline two",
+        notice="For trying the bench.",
     )
     answered = end(panel, "member1", answer="first\n  second", reasoning="thinking", served_model="another-model", seconds=3.21)
     end(panel, "explorer1", status="error", error_kind="timeout", error="no answer in 420 s", answer="", partial="It beg")
@@ -172,6 +176,7 @@ def test_a_panels_page_has_everything(reader):
     for expected in (
         panel.panel_id,
         "editor-plugin",
+        "For trying the bench.",
         "temperature, top_p",
         "opus skipped member: cooling down until 21:30",
         f"{answered} · mock: fast",

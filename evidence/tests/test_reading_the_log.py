@@ -1,4 +1,5 @@
 import pytest
+from django.db import connection
 
 from evidence.selectors import VerdictCounts, panel_with_calls, panels_listed, verdict_counts, verdicts_owed
 from evidence.services import record_verdict
@@ -51,3 +52,11 @@ def test_a_panel_took_as_long_as_its_slowest_seat_and_then_the_merger():
     for seat_name, seconds in [("member1", 2.0), ("member2", 3.0), ("merger", 1.5)]:
         end(panel, seat_name, seconds=seconds)
     assert panel.seconds == 4.5
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="reads SQLite's plan")
+@pytest.mark.parametrize("asked_by", [None, "app"])
+def test_a_page_of_verdicts_owed_sorts_no_whole_log(asked_by):
+    plan = verdicts_owed(asked_by)[:50].explain()
+    assert "USE TEMP B-TREE FOR ORDER BY" not in plan
+    assert ("panels_of_a_caller (asked_by=?)" in plan) == (asked_by is not None)
