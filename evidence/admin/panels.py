@@ -3,6 +3,7 @@
 Everything shown is untrusted text: templates escape it, `visible` spells out what would hide or reorder it.
 """
 
+import re
 from typing import Any
 
 from django.contrib import admin
@@ -20,6 +21,8 @@ from evidence.models import Call, Panel
 from evidence.selectors import panel_with_calls, panels_listed, verdict_counts
 from evidence.templatetags.untrusted import visible
 
+# A panel's id, or one of its calls'.
+CALL_ID = re.compile(r"(p\d{8}-\d{6}-[0-9a-f]{4})(?:\.\w+)?")
 EXCERPT = 120
 # SQLite refuses a LIKE pattern of 50,000 bytes.
 LONGEST_SEARCH = 500
@@ -58,11 +61,12 @@ class PanelAdmin(ModelAdmin):
         term = search_term.strip()[:LONGEST_SEARCH]
         if not term:
             return queryset, False
+        if found := CALL_ID.fullmatch(term):
+            return queryset.filter(panel_id=found[1]), False
         calls = Call.objects.filter(panel=OuterRef("pk")).filter(
             Q(answer__icontains=term) | Q(error__icontains=term) | Q(alias__icontains=term)
         )
-        by_id = Q(panel_id__icontains=term) | Q(panel_id=term.rpartition(".")[0])
-        return queryset.filter(by_id | Q(request__icontains=term) | Exists(calls)), False
+        return queryset.filter(Q(panel_id__icontains=term) | Q(request__icontains=term) | Exists(calls)), False
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None

@@ -111,13 +111,16 @@ def test_a_list_reads_no_answer(reader):
     assert len(page) < 200_000
 
 
-@pytest.mark.parametrize("words", ["{panel_id}", "{panel_id}.member1", "deadlock", "RACE here", "opus-7", "too many requests"])
+@pytest.mark.parametrize(
+    "words",
+    ["{panel_id}", "{panel_id}.member1", " {panel_id} ", "{suffix}", "deadlock", "RACE here", "opus-7", "too many requests"],
+)
 def test_a_panel_is_found_by_ids_and_words(reader, words):
     wanted = make_panel(("member1", "opus-7"), ("explorer1", "slow"), request="user: a race here")
     end(wanted, "member1", answer="A deadlock.")
     end(wanted, "explorer1", status="error", answer="", error="too many requests")
     other = make_panel(request="user: hello")
-    page = list_of(reader, q=words.format(panel_id=wanted.panel_id))
+    page = list_of(reader, q=words.format(panel_id=wanted.panel_id, suffix=wanted.panel_id[-6:]))
     assert wanted.panel_id in page
     assert other.panel_id not in page
 
@@ -138,6 +141,7 @@ def test_a_search_for_anything_finds_nothing_in_peace(reader, words):
         ({"shape": "code"}, ["all"]),
         ({"format": "gemini"}, ["none"]),
         ({"status": "all", "shape": "general"}, []),
+        ({"_facets": "True"}, ["running", "all", "some", "none"]),
         ({}, ["running", "all", "some", "none"]),
     ],
 )
