@@ -11,6 +11,7 @@ from twisted.internet import reactor
 
 from evidence.services import interrupt_running
 from gateway.asgi import App
+from gateway.panel.running import running_panels
 from gateway.workers import worker_pool
 from gateway.workers.ledger import ledger
 
@@ -65,7 +66,7 @@ class BenchServer:
     async def _drain(self) -> None:
         worker_pool().close()
         deadline = time.monotonic() + self._drain_seconds
-        while time.monotonic() < deadline and (worker_pool().running or self._replying()):
+        while time.monotonic() < deadline and (worker_pool().running or running_panels() or self._replying()):
             await asyncio.sleep(0.05)
         interrupted = await asyncio.wrap_future(ledger().run(lambda: interrupt_running(INTERRUPTED)))
         if interrupted:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Exists, IntegerField, OuterRef, Prefetch, QuerySet, Subquery
+from django.db.models import Count, Exists, IntegerField, OuterRef, Prefetch, Q, QuerySet, Subquery
 
 from collections_app.models import LanguageModel
 from evidence.models import Call, Panel, Verdict
@@ -48,6 +48,14 @@ def staleness(shape: str, language_model_ids: Collection[int]) -> Mapping[int, t
             "pk", Subquery(asked.values("asked_at")[:1]), CountedSubquery(asked.values("asked_at")[:MOST_COUNTED])
         )
     }
+
+
+def useful_verdicts(shape: str, language_model_ids: Collection[int]) -> Mapping[int, tuple[int, int]]:
+    """Return, by model, how many of its answers on `shape` were judged useful and how many judged. One query."""
+    counting = Verdict.objects.filter(replaced_at=None, call__shape=shape, call__language_model__in=language_model_ids)
+    rows = counting.exclude(call__seat_name="merger").order_by().values_list("call__language_model")
+    counts = rows.annotate(judged_useful=Count("pk", filter=Q(useful=True)), judged=Count("pk"))
+    return {pk: (judged_useful, judged) for pk, judged_useful, judged in counts}
 
 
 def call_named(call_id: str) -> Call | None:

@@ -5,6 +5,7 @@ Decides nothing and asks no model. Each function is one transaction.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Protocol, Required, TypedDict, Unpack
 
 from django.db import IntegrityError, transaction
@@ -86,21 +87,27 @@ def record_panel(*, seats: Sequence[PlannedSeat], **panel: Any) -> Panel:
     Raises IntegrityError when the panel id is taken.
     """
     row = Panel.objects.create(**storable(Panel, panel))
-    Call.objects.bulk_create(
-        Call(
-            panel=row,
-            seat_name=seat.seat_name,
-            nominated=seat.nominated,
-            language_model_id=seat.language_model_id,
-            alias=seat.alias,
-            endpoint_name=seat.endpoint_name,
-            served_id=seat.served_id,
-            shape=row.shape,
-            asked_at=row.asked_at,
-        )
-        for seat in seats
-    )
+    Call.objects.bulk_create(_running_call(row, seat, row.asked_at) for seat in seats)
     return row
+
+
+def record_seat(seat: PlannedSeat, *, panel_id: str, asked_at: datetime) -> None:
+    """Write one more seat of a panel down as running: the merger's, which is asked when the others have answered."""
+    _running_call(Panel.objects.get(panel_id=panel_id), seat, asked_at).save(force_insert=True)
+
+
+def _running_call(panel: Panel, seat: PlannedSeat, asked_at: datetime) -> Call:
+    return Call(
+        panel=panel,
+        seat_name=seat.seat_name,
+        nominated=seat.nominated,
+        language_model_id=seat.language_model_id,
+        alias=seat.alias,
+        endpoint_name=seat.endpoint_name,
+        served_id=seat.served_id,
+        shape=panel.shape,
+        asked_at=asked_at,
+    )
 
 
 @transaction.atomic

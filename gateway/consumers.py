@@ -14,7 +14,9 @@ from rest_framework.exceptions import APIException
 
 from gateway.asked import asked_of
 from gateway.conf import conf
-from gateway.panel.run import PanelRun, open_panel
+from gateway.panel.request import Request
+from gateway.panel.run import open_panel
+from gateway.panel.running import PanelRun
 from gateway.wire import render_refusal
 from gateway.wire.contract import StreamEncoder
 
@@ -33,7 +35,7 @@ class StreamConsumer(AsyncHttpConsumer):
         asked = asked_of(self.scope)
         try:
             chat = asked.wire_format.parse_request(asked.payload, **asked.path)
-            run = await open_panel(chat, asked.caller, asked.base_url)
+            run = await open_panel(Request(chat, asked.caller, asked.base_url))
         except APIException as error:
             await self._refuse(error)
             return
@@ -52,7 +54,7 @@ class StreamConsumer(AsyncHttpConsumer):
         try:
             async for piece in _with_silences(run.pieces(), conf.keepalive_seconds):
                 await self._write(encoder.keepalive() if piece is None else encoder.text(piece))
-            await self._write(encoder.finish(run.reply()))
+            await self._write(encoder.finish(await run.result()))
         except APIException as error:
             bench = getattr(error, "bench", None)
             await self._write(encoder.error(error.status_code, str(error.detail), bench=bench))

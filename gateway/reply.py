@@ -6,6 +6,8 @@ Pure values; how they look as Markdown is panel/markdown.py, how they travel is 
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from gateway.chat import ReplyMode
+
 Status = Literal["ok", "empty", "error", "running"]
 SeatKind = Literal["member", "explorer", "merger"]
 
@@ -70,25 +72,40 @@ class SkippedSeat:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PanelReply:
-    """A panel, ended or read back while it runs: every seat in seat order, and the Markdown that a caller reads."""
+class AskedPanel:
+    """A panel as it was asked: all that is known before any seat has ended."""
 
-    panel: str
+    id: str
     model: str
     collection: str
     shape: str
     shape_by: str
-    reply: str
-    seats: tuple[SeatAnswer, ...]
+    reply: ReplyMode
+    members: int
+    explorers: int
     skipped: tuple[SkippedSeat, ...]
     ignored: tuple[str, ...]
-    content: str
-    created: int
-    seconds: float
+    notice: str
     prompt_tokens: int
-    completion_tokens: int
+    created: float
     verdict_url: str
     field: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PanelReply:
+    """A panel, ended or read back while it runs: every seat in seat order, and the Markdown that a caller reads.
+
+    `note` says why a merged reply was asked for and every answer came instead.
+    """
+
+    panel: AskedPanel
+    seats: tuple[SeatAnswer, ...]
+    content: str
+    seconds: float
+    completion_tokens: int
+    merger: SeatAnswer | None = None
+    note: str = ""
 
     @property
     def answered(self) -> int:
@@ -96,16 +113,22 @@ class PanelReply:
 
     def bench(self) -> dict[str, Any]:
         """The reply's `bench` field: the same seats as data."""
-        return {
-            "panel": self.panel,
-            "collection": self.collection,
-            "shape": self.shape,
-            "shape_by": self.shape_by,
-            "reply": self.reply,
+        panel = self.panel
+        bench: dict[str, Any] = {
+            "panel": panel.id,
+            "collection": panel.collection,
+            "shape": panel.shape,
+            "shape_by": panel.shape_by,
+            "reply": panel.reply,
             "answered": self.answered,
-            "degraded": bool(self.skipped) or any(seat.status in ("empty", "error") for seat in self.seats),
+            "degraded": bool(panel.skipped) or any(seat.status in ("empty", "error") for seat in self.seats),
             "seats": [seat.as_bench() for seat in self.seats],
-            "skipped": [seat.as_bench() for seat in self.skipped],
-            "ignored": list(self.ignored),
-            "verdict": f'POST {self.verdict_url} {{"call", "useful": true|false, "note": "", "real": [], "false": []}}',
+            "skipped": [seat.as_bench() for seat in panel.skipped],
+            "ignored": list(panel.ignored),
+            "verdict": f'POST {panel.verdict_url} {{"call", "useful": true|false, "note": "", "real": [], "false": []}}',
         }
+        if self.merger:
+            bench["merger"] = self.merger.as_bench()
+        if self.note:
+            bench["note"] = self.note
+        return bench

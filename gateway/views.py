@@ -11,13 +11,14 @@ from typing import Any
 import orjson
 from django.http import HttpResponse
 from rest_framework.exceptions import APIException
-from rest_framework.request import Request
+from rest_framework.request import Request as DrfRequest
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from gateway.asked import Asked, asked_of
 from gateway.panel.listing import listed_collection, listed_collections
 from gateway.panel.recorded import recorded_panel
+from gateway.panel.request import Request
 from gateway.panel.run import open_panel
 from gateway.wire import render_refusal
 from gateway.workers.ledger import ledger
@@ -52,10 +53,10 @@ class AsyncAPIView(APIView):
 class GenerateView(AsyncAPIView):
     """A panel in one reply, whichever the format."""
 
-    async def post(self, request: Request, **path: str) -> HttpResponse:
+    async def post(self, request: DrfRequest, **path: str) -> HttpResponse:
         asked = self.asked
         chat = asked.wire_format.parse_request(asked.payload, **path)
-        run = await open_panel(chat, asked.caller, asked.base_url)
+        run = await open_panel(Request(chat, asked.caller, asked.base_url))
         rendered = asked.wire_format.render_reply(await run.result())
         return _json(rendered.body, headers=rendered.headers)
 
@@ -63,7 +64,7 @@ class GenerateView(AsyncAPIView):
 class ModelsView(AsyncAPIView):
     """The collections, as the format lists models."""
 
-    async def get(self, request: Request) -> HttpResponse:
+    async def get(self, request: DrfRequest) -> HttpResponse:
         listed = await asyncio.wrap_future(ledger().run(listed_collections))
         return _json(self.asked.wire_format.render_models(listed))
 
@@ -71,7 +72,7 @@ class ModelsView(AsyncAPIView):
 class ModelView(AsyncAPIView):
     """One collection, as the format shows a model."""
 
-    async def get(self, request: Request, model: str) -> HttpResponse:
+    async def get(self, request: DrfRequest, model: str) -> HttpResponse:
         listed = await asyncio.wrap_future(ledger().run(partial(listed_collection, model)))
         return _json(self.asked.wire_format.render_model(listed))
 
@@ -79,7 +80,7 @@ class ModelView(AsyncAPIView):
 class PanelView(AsyncAPIView):
     """A panel read back from the call log, as far as it is."""
 
-    async def get(self, request: Request, panel: str) -> HttpResponse:
+    async def get(self, request: DrfRequest, panel: str) -> HttpResponse:
         read = partial(recorded_panel, panel, self.asked.base_url)
         return _json(await asyncio.wrap_future(ledger().run(read)))
 
@@ -93,7 +94,7 @@ def refusal(error: Exception, context: dict[str, Any]) -> Response | HttpRespons
     return _json(rendered.body, status=rendered.status, headers=rendered.headers)
 
 
-def _asked(request: Request) -> Asked:
+def _asked(request: DrfRequest) -> Asked:
     return asked_of(request._request.scope)  # type: ignore[attr-defined]
 
 

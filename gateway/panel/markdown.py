@@ -5,27 +5,21 @@ nothing after it.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from gateway.panel.seating import Seat
-from gateway.reply import SeatAnswer, SkippedSeat
+from gateway.reply import AskedPanel, SeatAnswer
 
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})([^\n]*)$", re.MULTILINE)
 
 
-def heading(title: str, *, seats: Sequence[Seat], skipped: Sequence[SkippedSeat], shape: str) -> str:
-    """Who was asked, and who was not and why. `title` names collection and panel, `shape` says how it was chosen."""
-    members = sum(seat.name.startswith("member") for seat in seats)
-    explorers = len(seats) - members
-    lines = [f"# {title} · {_count(members, 'member')} + {_count(explorers, 'explorer')} · shape {shape}"]
-    if skipped:
-        lines.append("Not asked: " + "; ".join(f"{seat.seat} {seat.alias} ({seat.why})" for seat in skipped))
-    shared = frozenset.intersection(*(seat.model.families for seat in seats))
-    if len(seats) > 1 and shared:
-        lines.append(
-            f"Every seat is of one family ({', '.join(sorted(shared))}): settings of one model are for trying the bench, "
-            "not a second opinion."
-        )
+def heading(panel: AskedPanel) -> str:
+    """Who was asked, and who was not and why."""
+    seats = f"{_count(panel.members, 'member')} + {_count(panel.explorers, 'explorer')}"
+    lines = [f"# {panel.collection} · {panel.id} · {seats} · shape {panel.shape} ({panel.shape_by})"]
+    if panel.skipped:
+        lines.append("Not asked: " + "; ".join(f"{seat.seat} {seat.alias} ({seat.why})" for seat in panel.skipped))
+    if panel.notice:
+        lines.append(panel.notice)
     return "\n\n".join(lines) + "\n\n"
 
 
@@ -41,12 +35,36 @@ def section(answer: SeatAnswer) -> str:
     return f"## {answer.seat} · {answer.alias}{nominated}\n\n{facts}\n\n{said}\n\n"
 
 
-def closing(verdict_url: str) -> str:
+def closing(panel: AskedPanel) -> str:
     """How to send a verdict."""
     return (
         "---\n\nVerdict: check an answer against the real work, then "
-        f'`POST {verdict_url} {{"call": "<call id>", "useful": true, "note": "", "real": [], "false": []}}`\n'
+        f'`POST {panel.verdict_url} {{"call": "<call id>", "useful": true, "note": "", "real": [], "false": []}}`\n'
     )
+
+
+def every_answer(panel: AskedPanel, answers: Iterable[SeatAnswer]) -> str:
+    """The whole reply, unmerged."""
+    return heading(panel) + "".join(map(section, answers)) + closing(panel)
+
+
+def merged_closing(panel: AskedPanel, merger: SeatAnswer, answers: Sequence[SeatAnswer]) -> str:
+    """Who merged what, and how to send a verdict; follows the merged answer."""
+    merged = ", ".join(f"{answer.alias} (`{answer.call}`)" for answer in answers if answer.status == "ok")
+    others = "; ".join(f"{answer.alias}: {answer.error or answer.status}" for answer in answers if answer.status != "ok")
+    lines = [f"Merged by {merger.alias} (`{merger.call}`) from {merged}."]
+    if others:
+        lines.append(f"No answer from {others}.")
+    if panel.notice:
+        lines.append(panel.notice)
+    # The fence that a merged answer leaves open is closed before anything else is said.
+    fence = close_fence(merger.answer.strip())[len(merger.answer.strip()) :]
+    return f"{fence}\n\n---\n\n" + " ".join(lines) + "\n\n" + closing(panel).removeprefix("---\n\n")
+
+
+def unmerged(panel: AskedPanel, note: str, answers: Sequence[SeatAnswer]) -> str:
+    """Every answer, led by why they are not merged."""
+    return f"Not merged: {note}\n\n{every_answer(panel, answers)}"
 
 
 def close_fence(text: str) -> str:

@@ -2,52 +2,89 @@
 
 import secrets
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
+from typing import cast
 
 from django.db import IntegrityError
 from django.utils import timezone
 
-from collections_app.models import Collection
-from evidence.models import Panel
+from collections_app.models import Collection, LanguageModel
 from evidence.services import PlannedSeat, record_panel
-from gateway.chat import ChatRequest
+from gateway.chat import ChatRequest, ReplyMode
 from gateway.conf import conf
+from gateway.panel.request import Request
 from gateway.panel.seating import Seat, Table
 from gateway.panel.shape import ChosenShape
 from gateway.redact import hide_images
+from gateway.reply import AskedPanel
 from gateway.upstream.contract import Target
 from gateway.workers.seat import SeatJob
-from keys.services import Caller
 
 # 65,536 ids a second: at 300 panels a second one in 200 draws an id that is taken, and draws again.
 _DRAWS = 20
 
 
-def write_down(chat: ChatRequest, caller: Caller, collection: Collection, shape: ChosenShape, table: Table) -> Panel:
+def write_down(request: Request, collection: Collection, shape: ChosenShape, table: Table, reply: str) -> AskedPanel:
     """Record the panel and its seats as running, under an id of its own."""
     now = timezone.now()
-    seats = [_planned(seat) for seat in table.seats()]
+    seats = table.seats()
+    asked = AskedPanel(
+        id=_draw_id(now),
+        model=request.chat.model,
+        collection=collection.asked_as,
+        shape=shape.name,
+        shape_by=shape.by,
+        reply=cast(ReplyMode, reply),
+        members=len(table.members),
+        explorers=len(seats) - len(table.members),
+        skipped=tuple(table.skipped),
+        ignored=request.chat.ignored,
+        notice=_notice(seats),
+        prompt_tokens=table.tokens,
+        created=now.timestamp(),
+        verdict_url=f"{request.base_url}/bench/verdict",
+        field=request.chat.bench.field,
+    )
     for _ in range(_DRAWS):
         try:
-            return record_panel(
-                seats=seats,
-                panel_id=_draw_id(now),
-                asked_at=now,
-                asked_by=caller.name,
-                format=chat.format,
-                collection=collection,
-                collection_name=collection.asked_as,
-                shape=shape.name,
-                shape_by=shape.by,
-                reply=chat.bench.reply or collection.reply,
-                request=hide_images(chat.text),
-                prompt_tokens=table.tokens,
-                skipped=[seat.as_bench() for seat in table.skipped],
-                ignored=list(chat.ignored),
-            )
+            _record(asked, request, collection, seats, now)
         except IntegrityError as taken:
-            error = taken
+            asked, error = replace(asked, id=_draw_id(now)), taken
+        else:
+            return asked
     raise error
+
+
+def _record(asked: AskedPanel, request: Request, collection: Collection, seats: Sequence[Seat], now: datetime) -> None:
+    record_panel(
+        seats=[planned(seat) for seat in seats],
+        panel_id=asked.id,
+        asked_at=now,
+        asked_by=request.caller.name,
+        format=request.chat.format,
+        collection=collection,
+        collection_name=asked.collection,
+        shape=asked.shape,
+        shape_by=asked.shape_by,
+        reply=asked.reply,
+        notice=asked.notice,
+        request=hide_images(request.chat.text),
+        prompt_tokens=asked.prompt_tokens,
+        skipped=[seat.as_bench() for seat in asked.skipped],
+        ignored=list(asked.ignored),
+    )
+
+
+def _notice(seats: Sequence[Seat]) -> str:
+    """What a caller should know before trusting that seats agree."""
+    shared = frozenset.intersection(*(seat.model.families for seat in seats))
+    if len(seats) < 2 or not shared:
+        return ""
+    return (
+        f"Every seat is of one family ({', '.join(sorted(shared))}): settings of one model are for trying the bench, "
+        "not a second opinion."
+    )
 
 
 def seat_jobs(panel_id: str, seats: Sequence[Seat], chat: ChatRequest) -> Iterator[SeatJob]:
@@ -56,7 +93,7 @@ def seat_jobs(panel_id: str, seats: Sequence[Seat], chat: ChatRequest) -> Iterat
             call=f"{panel_id}.{seat.name}",
             alias=seat.model.alias,
             nominated=seat.nominated,
-            target=_target(seat),
+            target=target_of(seat.model),
             messages=chat.messages,
         )
 
@@ -65,7 +102,8 @@ def _draw_id(now: datetime) -> str:
     return f"p{now:%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
 
 
-def _planned(seat: Seat) -> PlannedSeat:
+def planned(seat: Seat) -> PlannedSeat:
+    """A seat as the call log writes it down."""
     return PlannedSeat(
         seat_name=seat.name,
         language_model_id=seat.model.pk,
@@ -76,9 +114,9 @@ def _planned(seat: Seat) -> PlannedSeat:
     )
 
 
-def _target(seat: Seat) -> Target:
+def target_of(model: LanguageModel) -> Target:
     """Whom to ask. A model's own time-outs come before its endpoint's, and those before the site's."""
-    model, endpoint = seat.model, seat.model.endpoint
+    endpoint = model.endpoint
     return Target(
         protocol=endpoint.protocol,
         base_url=endpoint.base_url,

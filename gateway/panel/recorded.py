@@ -4,8 +4,9 @@ from typing import Any, cast
 
 from evidence.models import Call, Panel
 from evidence.selectors import panel_with_calls
+from gateway.chat import ReplyMode
 from gateway.errors import NotFound
-from gateway.reply import PanelReply, SeatAnswer, SeatKind, SkippedSeat, Status
+from gateway.reply import AskedPanel, PanelReply, SeatAnswer, SeatKind, SkippedSeat, Status
 
 
 def recorded_panel(panel_id: str, base_url: str) -> dict[str, Any]:
@@ -13,27 +14,36 @@ def recorded_panel(panel_id: str, base_url: str) -> dict[str, Any]:
     panel = panel_with_calls(panel_id)
     if panel is None:
         raise NotFound(f"There is no panel {panel_id[:40]!r} in the call log.")
-    seats = tuple(_seat(panel, call) for call in panel.calls.all())
-    return {"status": _status(seats), **_so_far(panel, seats, base_url).bench()}
+    reply = _so_far(panel, base_url)
+    called = (*reply.seats, reply.merger) if reply.merger else reply.seats
+    return {"status": _status(called), **reply.bench()}
 
 
-def _so_far(panel: Panel, seats: tuple[SeatAnswer, ...], base_url: str) -> PanelReply:
+def _so_far(panel: Panel, base_url: str) -> PanelReply:
+    called = [_seat(panel, call) for call in panel.calls.all()]
+    seats = tuple(seat for seat in called if seat.seat != "merger")
     return PanelReply(
-        panel=panel.panel_id,
-        model=panel.collection_name,
-        collection=panel.collection_name,
-        shape=panel.shape,
-        shape_by=panel.shape_by,
-        reply=panel.reply,
+        panel=AskedPanel(
+            id=panel.panel_id,
+            model=panel.collection_name,
+            collection=panel.collection_name,
+            shape=panel.shape,
+            shape_by=panel.shape_by,
+            reply=cast(ReplyMode, panel.reply),
+            members=sum(seat.seat == "member" for seat in seats),
+            explorers=sum(seat.seat == "explorer" for seat in seats),
+            skipped=tuple(SkippedSeat(cast(SeatKind, seat["seat"]), seat["alias"], seat["why"]) for seat in panel.skipped),
+            ignored=tuple(panel.ignored),
+            notice=panel.notice,
+            prompt_tokens=panel.prompt_tokens,
+            created=panel.asked_at.timestamp(),
+            verdict_url=f"{base_url}/bench/verdict",
+        ),
         seats=seats,
-        skipped=tuple(SkippedSeat(cast(SeatKind, seat["seat"]), seat["alias"], seat["why"]) for seat in panel.skipped),
-        ignored=tuple(panel.ignored),
         content="",
-        created=int(panel.asked_at.timestamp()),
         seconds=max((seat.seconds for seat in seats), default=0.0),
-        prompt_tokens=panel.prompt_tokens,
         completion_tokens=0,
-        verdict_url=f"{base_url}/bench/verdict",
+        merger=next((seat for seat in called if seat.seat == "merger"), None),
     )
 
 

@@ -2,18 +2,32 @@
 
 import pytest
 
-from collections_app.models import LanguageModel
 from gateway.panel import markdown
-from gateway.panel.seating import Seat
-from gateway.reply import SeatAnswer, SkippedSeat
+from gateway.reply import AskedPanel, SeatAnswer, SkippedSeat
 
 
 def answer(**fields) -> SeatAnswer:
     return SeatAnswer(**{"call": "p1.member1", "alias": "fast", "status": "ok", "seconds": 1.26, "answer": "Yes."} | fields)
 
 
-def seat(name: str, family: str) -> Seat:
-    return Seat(name, LanguageModel(alias=name, served_id=name, family=[family]))
+def panel(**fields) -> AskedPanel:
+    plain = {
+        "id": "p1",
+        "model": "bench/core",
+        "collection": "bench/core",
+        "shape": "general",
+        "shape_by": "set on the collection",
+        "reply": "all",
+        "members": 1,
+        "explorers": 2,
+        "skipped": (),
+        "ignored": (),
+        "notice": "",
+        "prompt_tokens": 1,
+        "created": 0.0,
+        "verdict_url": "http://127.0.0.1:8123/bench/verdict",
+    }
+    return AskedPanel(**(plain | fields))
 
 
 def test_a_section_names_seat_call_status_and_seconds():
@@ -32,21 +46,18 @@ def test_an_empty_seat_says_why():
 
 
 def test_the_heading_counts_seats_and_lists_who_was_not_asked():
-    text = markdown.heading(
-        "bench/core · p1",
-        seats=[seat("member1", "llama"), seat("explorer1", "qwen")],
-        skipped=[SkippedSeat("member", "old", "retired")],
-        shape="general (set on the collection)",
-    )
-    assert text.startswith("# bench/core · p1 · 1 member + 1 explorer · shape general (set on the collection)\n")
+    text = markdown.heading(panel(skipped=(SkippedSeat("member", "old", "retired"),), notice="One family."))
+    assert text.startswith("# bench/core · p1 · 1 member + 2 explorers · shape general (set on the collection)\n")
     assert "Not asked: member old (retired)" in text
-    assert "second opinion" not in text
+    assert text.endswith("\n\nOne family.\n\n")
 
 
-def test_a_panel_of_one_family_is_said_to_be_no_second_opinion():
-    text = markdown.heading("c", seats=[seat("member1", "smollm"), seat("member2", "smollm")], skipped=[], shape="general")
-    assert "one family (smollm)" in text
-    assert "not a second opinion" in text
+def test_the_whole_reply_is_its_pieces_in_seat_order():
+    first, second = answer(), answer(call="p1.explorer1", alias="slow")
+    whole = markdown.every_answer(panel(), [first, second])
+    pieces = [markdown.heading(panel()), markdown.section(first), markdown.section(second), markdown.closing(panel())]
+    assert whole == "".join(pieces)
+    assert "POST http://127.0.0.1:8123/bench/verdict" in pieces[-1]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from gateway.chat import ImagePart, TextPart
 from gateway.errors import BadRequest
-from gateway.reply import PanelReply, SeatAnswer
+from gateway.reply import AskedPanel, PanelReply, SeatAnswer
 from gateway.wire import openai_chat
 
 HI = {"role": "user", "content": "hi"}
@@ -18,25 +18,26 @@ def parse(**fields):
 
 
 def reply(**fields) -> PanelReply:
-    seat = SeatAnswer(call="p1.member1", alias="fast", status="ok", answer="Yes.", seconds=1.0)
-    plain = {
-        "panel": "p1",
+    asked = {
+        "id": "p1",
         "model": "bench/core",
         "collection": "bench/core",
         "shape": "general",
         "shape_by": "set on the collection",
         "reply": "all",
-        "seats": (seat,),
+        "members": 1,
+        "explorers": 0,
         "skipped": (),
         "ignored": (),
-        "content": "# bench/core",
-        "created": 1,
-        "seconds": 1.0,
+        "notice": "",
         "prompt_tokens": 2,
-        "completion_tokens": 3,
+        "created": 1.0,
         "verdict_url": "http://127.0.0.1:8123/bench/verdict",
     }
-    return PanelReply(**(plain | fields))
+    seat = SeatAnswer(call="p1.member1", alias="fast", status="ok", answer="Yes.", seconds=1.0)
+    return PanelReply(
+        panel=AskedPanel(**(asked | fields)), seats=(seat,), content="# bench/core", seconds=1.0, completion_tokens=3
+    )
 
 
 def events(chunks) -> list:

@@ -50,10 +50,10 @@ def parse_request(payload: Any, **path: str) -> ChatRequest:
 
 def render_reply(reply: PanelReply) -> Rendered:
     body: dict[str, Any] = {
-        "id": f"chatcmpl-{reply.panel}",
+        "id": f"chatcmpl-{reply.panel.id}",
         "object": "chat.completion",
-        "created": reply.created,
-        "model": reply.model,
+        "created": int(reply.panel.created),
+        "model": reply.panel.model,
         "choices": [
             {
                 "index": 0,
@@ -64,7 +64,7 @@ def render_reply(reply: PanelReply) -> Rendered:
         ],
         "usage": _usage(reply),
     }
-    if reply.field:
+    if reply.panel.field:
         body["bench"] = reply.bench()
     return Rendered(body)
 
@@ -127,7 +127,7 @@ class _Chunks:
         return (b": seats are thinking\n\n",)
 
     def finish(self, reply: PanelReply) -> tuple[bytes, ...]:
-        bench = {"bench": reply.bench()} if reply.field else {}
+        bench = {"bench": reply.bench()} if reply.panel.field else {}
         events = [self._chunk({}, finish_reason="stop", **bench)]
         if self._include_usage:
             events.append(_event({**self._common, "choices": [], "usage": _usage(reply)}))
@@ -147,9 +147,9 @@ def _event(payload: dict[str, Any]) -> bytes:
 
 def _usage(reply: PanelReply) -> dict[str, int]:
     return {
-        "prompt_tokens": reply.prompt_tokens,
+        "prompt_tokens": reply.panel.prompt_tokens,
         "completion_tokens": reply.completion_tokens,
-        "total_tokens": reply.prompt_tokens + reply.completion_tokens,
+        "total_tokens": reply.panel.prompt_tokens + reply.completion_tokens,
     }
 
 

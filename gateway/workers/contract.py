@@ -4,7 +4,7 @@ from concurrent.futures import Future
 from typing import Protocol
 
 from gateway.reply import SeatAnswer
-from gateway.workers.seat import SeatJob
+from gateway.workers.seat import OnText, SeatJob
 
 
 class WorkerPool(Protocol):
@@ -12,8 +12,11 @@ class WorkerPool(Protocol):
         """Raise Unavailable when so many more seats find no room, or the server is stopping."""
         ...
 
-    def submit(self, job: SeatJob) -> Future[SeatAnswer]:
-        """Ask one seat. The Future resolves once its row is written, and never raises for a failed seat."""
+    def submit(self, job: SeatJob, on_text: OnText | None = None) -> Future[SeatAnswer]:
+        """Ask one seat. The Future resolves once its row is written, and never raises for a failed seat.
+
+        `on_text` gets the answer's text as it comes, in a thread of the pool's.
+        """
         ...
 
     @property

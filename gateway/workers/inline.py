@@ -4,7 +4,7 @@ from concurrent.futures import Future
 
 from evidence.services import record_call
 from gateway.reply import SeatAnswer
-from gateway.workers.seat import SeatJob, for_the_log, run_seat
+from gateway.workers.seat import OnText, SeatJob, for_the_log, run_seat
 
 
 class InlineWorkerPool:
@@ -13,9 +13,9 @@ class InlineWorkerPool:
     def admit(self, seats: int) -> None:
         """There is always room: a seat is answered before the next is asked."""
 
-    def submit(self, job: SeatJob) -> Future[SeatAnswer]:
+    def submit(self, job: SeatJob, on_text: OnText | None = None) -> Future[SeatAnswer]:
         recorded: Future[SeatAnswer] = Future()
-        recorded.set_result(run_seat(job, _record))
+        recorded.set_result(run_seat(job, _record, on_text))
         return recorded
 
     def close(self) -> None:

@@ -13,10 +13,15 @@ from gateway.chat import Message
 from gateway.redact import hide_images
 from gateway.reply import SeatAnswer
 from gateway.upstream import complete
-from gateway.upstream.contract import Completion, Target, UpstreamError
+from gateway.upstream.answer.thinking import split_thinking
+from gateway.upstream.contract import Completion, Delta, Target, UpstreamError
 
 logger = logging.getLogger(__name__)
 Recorded = TypeVar("Recorded")
+OnText = Callable[[str], None]
+
+# Longer than any mark with which a model opens its reasoning, so that half a mark is never taken for the answer.
+LONGEST_MARK = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,15 +35,15 @@ class SeatJob:
     nominated: bool = False
 
 
-def run_seat(job: SeatJob, record: Callable[[SeatAnswer], Recorded]) -> Recorded:
-    """Ask one seat, hand its answer to `record`, and return what that returns."""
-    return record(ask_seat(job))
+def run_seat(job: SeatJob, record: Callable[[SeatAnswer], Recorded], on_text: OnText | None = None) -> Recorded:
+    """Ask one seat, hand its answer to `record`, and return what that returns. `on_text` gets its text as it comes."""
+    return record(ask_seat(job, on_text))
 
 
-def ask_seat(job: SeatJob) -> SeatAnswer:
+def ask_seat(job: SeatJob, on_text: OnText | None = None) -> SeatAnswer:
     started = time.perf_counter()
     try:
-        completion = complete(job.target, job.messages)
+        completion = complete(job.target, job.messages, on_delta=_text_only(on_text) if on_text else None)
     except UpstreamError as error:
         return _failed(job, error, time.perf_counter() - started)
     except Exception:
@@ -57,6 +62,28 @@ def for_the_log(answer: SeatAnswer) -> SeatAnswer:
         partial=hide_images(answer.partial),
         reasoning=hide_images(answer.reasoning),
     )
+
+
+def _text_only(on_text: OnText) -> Callable[[Delta], None]:
+    """Pass text on as it comes, without reasoning that a model writes into it.
+
+    Nothing is passed on until enough has come to tell the two apart; what is still held back at the end is in the answer.
+    """
+    held: list[str] = []
+    told_apart = False
+
+    def take(delta: Delta) -> None:
+        nonlocal told_apart
+        if told_apart:
+            on_text(delta.text)
+        elif delta.text:
+            held.append(delta.text)
+            _, answer = split_thinking("".join(held))
+            if len(answer.strip()) >= LONGEST_MARK:
+                told_apart = True
+                on_text(answer.lstrip())
+
+    return take
 
 
 def _answered(job: SeatJob, completion: Completion, seconds: float) -> SeatAnswer:

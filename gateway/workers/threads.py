@@ -7,7 +7,7 @@ from gateway.conf import conf
 from gateway.errors import Unavailable
 from gateway.reply import SeatAnswer
 from gateway.workers.ledger import ledger
-from gateway.workers.seat import SeatJob, run_seat
+from gateway.workers.seat import OnText, SeatJob, run_seat
 
 # Seats that may wait for each that is answered; beyond that a caller waits longer than its own time-out.
 QUEUED_PER_WORKER = 4
@@ -33,12 +33,12 @@ class ThreadWorkerPool:
                 wait=FULL_WAIT_SECONDS,
             )
 
-    def submit(self, job: SeatJob) -> Future[SeatAnswer]:
+    def submit(self, job: SeatJob, on_text: OnText | None = None) -> Future[SeatAnswer]:
         recorded: Future[SeatAnswer] = Future()
         recorded.add_done_callback(self._ended)
         with self._lock:
             self._running += 1
-        self._threads.submit(self._ask, job, recorded)
+        self._threads.submit(self._ask, job, recorded, on_text)
         return recorded
 
     @property
@@ -48,9 +48,9 @@ class ThreadWorkerPool:
     def close(self) -> None:
         self._closed = True
 
-    def _ask(self, job: SeatJob, recorded: Future[SeatAnswer]) -> None:
+    def _ask(self, job: SeatJob, recorded: Future[SeatAnswer], on_text: OnText | None) -> None:
         # The seat's thread hands its answer over and is free: it does not wait for the row.
-        run_seat(job, self._ledger.record).add_done_callback(lambda written: _pass_on(written, recorded))
+        run_seat(job, self._ledger.record, on_text).add_done_callback(lambda written: _pass_on(written, recorded))
 
     def _ended(self, _: Future[SeatAnswer]) -> None:
         with self._lock:

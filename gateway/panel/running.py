@@ -1,0 +1,188 @@
+"""A running panel: its pieces as seats end, and its reply, for whoever watches.
+
+The process owns a panel, never the request: it is followed to its end whether or not anybody still waits.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from concurrent.futures import Future
+from functools import cache
+
+from gateway.errors import EveryoneRateLimited, NobodyAnswered
+from gateway.panel import markdown
+from gateway.panel.merge import Merged
+from gateway.panel.seating import Seat
+from gateway.panel.size import estimate_text
+from gateway.reply import AskedPanel, PanelReply, SeatAnswer
+
+logger = logging.getLogger(__name__)
+
+
+# Merges the answers that came; gets the merger's text as it writes.
+Merge = Callable[[Sequence[SeatAnswer], Callable[[str], None]], Awaitable[Merged]]
+
+
+class PanelRun:
+    """A panel whose seats have been asked. Belongs to the event loop that follows it."""
+
+    def __init__(
+        self,
+        panel: AskedPanel,
+        seats: Sequence[Seat],
+        answers: Sequence[Future[SeatAnswer]],
+        merge: Merge | None = None,
+    ) -> None:
+        self.panel = panel
+        self._seats = seats
+        self._answers = answers
+        self._merge = merge
+        self._pieces = [] if merge else [markdown.heading(panel)]
+        self._changed = asyncio.Event()
+        self._reply: PanelReply | None = None
+        self._broken: Exception | None = None
+
+    async def follow(self) -> None:
+        """Gather the seats' answers as they come, merge them if asked to, and close the reply.
+
+        Raises nothing: watchers are told.
+        """
+        try:
+            answers = await self._gather()
+            self._reply = await self._merged(answers, self._merge) if self._merge else self._every_answer(answers)
+        except Exception as error:
+            logger.exception("Panel %s could not be followed to its end", self.panel.id)
+            self._broken = error
+        self._tell()
+
+    async def pieces(self) -> AsyncIterator[str]:
+        """Yield the reply's Markdown from its start: the heading, each section the moment its seat ends, the closing.
+
+        Of a merged reply: the merger's text as it writes.
+        """
+        seen = 0
+        while True:
+            while seen < len(self._pieces):
+                yield self._pieces[seen]
+                seen += 1
+            if self._ended:
+                return
+            await self._changed.wait()
+
+    async def result(self) -> PanelReply:
+        """Wait for the reply, in seat order. Raises NobodyAnswered when no seat has an answer."""
+        while not self._ended:
+            await self._changed.wait()
+        if self._reply is None:
+            raise RuntimeError(f"panel {self.panel.id} could not be followed to its end") from self._broken
+        if not self._reply.answered:
+            raise nobody_answered(self._reply)
+        return self._reply
+
+    async def _gather(self) -> tuple[SeatAnswer, ...]:
+        waiting = {asyncio.wrap_future(answer): index for index, answer in enumerate(self._answers)}
+        while waiting:
+            ended, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            answers = [self._answer(waiting.pop(answer)) for answer in sorted(ended, key=waiting.__getitem__)]
+            if self._merge is None:
+                self._add(*map(markdown.section, answers))
+        return tuple(self._answer(index) for index in range(len(self._seats)))
+
+    def _every_answer(self, answers: tuple[SeatAnswer, ...]) -> PanelReply:
+        self._add(markdown.closing(self.panel))
+        return self._reply_with(answers, markdown.every_answer(self.panel, answers))
+
+    async def _merged(self, answers: tuple[SeatAnswer, ...], merge: Merge) -> PanelReply:
+        loop = asyncio.get_running_loop()
+        merged = await merge(answers, lambda text: _call_soon(loop, self._add, text))
+        if merged.succeeded and merged.merger:
+            answer = merged.merger.answer.strip()
+            closing = markdown.merged_closing(self.panel, merged.merger, answers)
+            # What the merger had written as it went has been told; the rest of it, if any was held back, has not.
+            written = "".join(self._pieces)
+            self._add((answer.removeprefix(written) if answer.startswith(written) else "") + closing)
+            return self._reply_with(answers, answer + closing, merged)
+        whole = markdown.unmerged(self.panel, merged.note, answers)
+        self._add(f"\n\n---\n\n{whole}" if self._pieces else whole)
+        return self._reply_with(answers, whole, merged)
+
+    def _reply_with(self, answers: tuple[SeatAnswer, ...], content: str, merged: Merged | None = None) -> PanelReply:
+        return PanelReply(
+            panel=self.panel,
+            seats=answers,
+            content=content,
+            seconds=time.time() - self.panel.created,
+            completion_tokens=estimate_text(content),
+            merger=merged.merger if merged else None,
+            note=merged.note if merged else "",
+        )
+
+    def _add(self, *pieces: str) -> None:
+        self._pieces.extend(pieces)
+        self._tell()
+
+    @property
+    def _ended(self) -> bool:
+        return self._reply is not None or self._broken is not None
+
+    def _tell(self) -> None:
+        """Wake everyone who waits; whoever comes later waits for the next change."""
+        changed, self._changed = self._changed, asyncio.Event()
+        changed.set()
+
+    def _answer(self, index: int) -> SeatAnswer:
+        future = self._answers[index]
+        error = future.exception()
+        if error is None:
+            return future.result()
+        seat = self._seats[index]
+        call = f"{self.panel.id}.{seat.name}"
+        logger.error("The answer of %s could not be written down", call, exc_info=error)
+        return SeatAnswer(
+            call=call,
+            alias=seat.model.alias,
+            nominated=seat.nominated,
+            status="error",
+            error_kind="interrupted",
+            error="its answer could not be written to the call log; the gateway's log says why",
+        )
+
+
+class RunningPanels:
+    """Every panel of this process that has not ended."""
+
+    def __init__(self) -> None:
+        # The event loop holds tasks weakly: without this a panel nobody watches could be collected in mid-air.
+        self._followers: set[asyncio.Task[None]] = set()
+
+    def follow(self, run: PanelRun) -> None:
+        follower = asyncio.ensure_future(run.follow())
+        self._followers.add(follower)
+        follower.add_done_callback(self._followers.discard)
+
+    def __len__(self) -> int:
+        return len(self._followers)
+
+
+@cache
+def running_panels() -> RunningPanels:
+    """The process's running panels."""
+    return RunningPanels()
+
+
+def _call_soon(loop: asyncio.AbstractEventLoop, add: Callable[[str], None], text: str) -> None:
+    """From a seat's thread. A loop that has closed meanwhile has nobody left to tell."""
+    if not loop.is_closed():
+        loop.call_soon_threadsafe(add, text)
+
+
+def nobody_answered(reply: PanelReply) -> NobodyAnswered:
+    """The refusal of a panel in which every seat failed or came back empty; 429 when every seat was rate limited."""
+    reasons = "; ".join(f"{seat.alias}: {seat.error or seat.status}" for seat in reply.seats)
+    message = f"No seat of panel {reply.panel.id} answered ({reasons})."
+    bench = reply.bench() if reply.panel.field else None
+    if all(seat.error_kind == "rate_limited" for seat in reply.seats):
+        waits = [seat.retry_after for seat in reply.seats if seat.retry_after is not None]
+        return EveryoneRateLimited(message, wait=min(waits, default=None), bench=bench)
+    return NobodyAnswered(message, code="no_seat_answered", bench=bench)
