@@ -105,7 +105,7 @@ def profile(args: argparse.Namespace, folder: Path) -> int:
         with product.serving(profile=args.profile.resolve()) as served:
             panels = asyncio.run(profiled_load(served))
             os.kill(served.pid, signal.SIGUSR2)
-            wait_for(args.profile)
+            wait_for(args.profile, served)
     print(f"{panels} panels by 8 callers; where their CPU time went: {args.profile}\n")
     print(args.profile.read_text().partition("\nFunctions by their own time")[0])
     return 0
@@ -119,11 +119,11 @@ async def profiled_load(served: Server) -> int:
     return len(seen.panels)
 
 
-def wait_for(file: Path) -> None:
+def wait_for(file: Path, writer: Server) -> None:
     deadline = time.monotonic() + PROFILE_SECONDS
     while not file.exists():
         if time.monotonic() > deadline:
-            raise StartError(f"The profiled server wrote no profile within {PROFILE_SECONDS} seconds.")
+            raise StartError(f"The profiled server wrote no {file} within {PROFILE_SECONDS} seconds:\n{writer.tail()}")
         time.sleep(0.1)
 
 

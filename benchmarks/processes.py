@@ -77,6 +77,10 @@ class Server:
             self._process.kill()
             self._process.wait()
 
+    def tail(self) -> str:
+        """The end of what it wrote."""
+        return "\n".join(self.log.read_text(errors="replace").splitlines()[-25:])
+
     def cpu_seconds(self) -> float:
         """User and system time of the process and its children so far, ended children included."""
         own = self._tree.cpu_times()
@@ -100,8 +104,7 @@ class Server:
                     return
             except (urllib.error.URLError, OSError):
                 time.sleep(0.05)
-        tail = "\n".join(self.log.read_text(errors="replace").splitlines()[-25:])
-        raise StartError(f"{self.name} did not answer on {self.url}/healthz:\n{tail}")
+        raise StartError(f"{self.name} did not answer on {self.url}/healthz:\n{self.tail()}")
 
 
 def _peak_bytes(process: psutil.Process) -> int:

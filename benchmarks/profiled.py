@@ -21,7 +21,7 @@ from typing import Any
 
 from benchmarks.processes import ROOT
 
-_PACKAGE = re.compile(r"(?:site-packages|python3\.\d+)/([^/]+?)(?:\.py)?(?:/|$)")
+_PACKAGE = re.compile(r".*(?:site-packages|python3\.\d+)/([^/]+?)(?:\.py)?(?:/|$)")
 _FINER = ("django", "twisted")
 
 
@@ -66,7 +66,8 @@ class Profiler:
             threads, packages = self._by_thread(), self._by_package()
             for title, seconds in (("By kind of thread", threads), ("By package, with the C functions it calls", packages)):
                 file.write(f"\n{title}\n\n" + shares(seconds))
-            stats = pstats.Stats(*self.profiles, stream=file)
+            # pstats raises for a thread that has done nothing.
+            stats = pstats.Stats(*(profile for profile in self.profiles if profile.getstats()), stream=file)
             file.write("\nFunctions by their own time\n")
             stats.sort_stats("tottime").print_stats(60)
             file.write("\nFunctions of the project by time with what they call\n")
@@ -95,7 +96,7 @@ def package_of(code: CodeType) -> str:
     path = code.co_filename
     if path.startswith(str(ROOT)) and "site-packages" not in path:
         return "/".join(Path(path).relative_to(ROOT).parts[:2])
-    found = _PACKAGE.search(path)
+    found = _PACKAGE.match(path)
     if found is None:
         return path
     name = found[1] if "site-packages" in path else f"python: {found[1]}"
