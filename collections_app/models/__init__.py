@@ -1,17 +1,20 @@
 """What can be asked: endpoints, the models they serve, collections of those, and shapes of work.
 
-Every change to these rows is logged. A collection's members are logged as a whole, by services/members.py.
+Every change to these rows is logged (change.py). A collection's members are logged as a whole, by services/members.py.
 """
 
 from auditlog.registry import auditlog
 
+from collections_app.models.change import Change
 from collections_app.models.collection import Collection, Limits, Membership
 from collections_app.models.endpoint import Endpoint
 from collections_app.models.language_model import LanguageModel
 from collections_app.models.shape import Shape
 
-__all__ = ["Collection", "Endpoint", "LanguageModel", "Limits", "Membership", "Shape"]
+__all__ = ["Change", "Collection", "Endpoint", "LanguageModel", "Limits", "Membership", "Shape"]
 
 for logged in (Collection, Endpoint, LanguageModel, Limits, Shape):
     # Columns by name: by default the log would show reverse relations too.
-    auditlog.register(logged, include_fields=[column.name for column in logged._meta.fields if column.editable])
+    auditlog.register(
+        logged, include_fields=[column.name for column in logged._meta.fields if column.editable and not column.primary_key]
+    )
