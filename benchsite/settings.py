@@ -139,7 +139,15 @@ UNFOLD = {
     "SITE_HEADER": "Benchsite",
     "SITE_SYMBOL": "groups",
     "SHOW_HISTORY": True,
+    "SHOW_VIEW_ON_SITE": False,
+    "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": "benchsite.dashboard.icon"}],
+    "STYLES": ["benchsite.dashboard.stylesheet"],
+    "SIDEBAR": {"navigation": "benchsite.dashboard.groups"},
 }
+
+# What the change log keeps. Names, which outlive the rows they name, and no addresses: a proxy's headers are not evidence.
+AUDITLOG_USE_FK_STRING_REPRESENTATION = True
+AUDITLOG_DISABLE_REMOTE_ADDR = True
 
 # --- Logging -------------------------------------------------------------------------------------
 

@@ -18,6 +18,14 @@ FEW, MANY = 2, 4
 
 
 @dataclass(frozen=True, slots=True)
+class Advice:
+    """What to know about a collection before asking it: in a word for a list, and as a sentence."""
+
+    word: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Together:
     """What every member of a collection can take."""
 
@@ -81,15 +89,18 @@ def seat_arithmetic(members: int, limits: Limits) -> str:
     return f"{_count(members, 'member')} + {_count(explorers, 'explorer')} = {_count(members + explorers, 'seat')}"
 
 
-def membership_warnings(members: Iterable[LanguageModel]) -> list[str]:
-    """What to know about a collection of these members before asking it; empty when there is nothing."""
+def membership_advice(members: Iterable[LanguageModel]) -> list[Advice]:
+    """What to know about a collection of these members; empty when there is nothing. Retired ones do not count."""
     sitting = [model for model in members if model.status != LanguageModel.Status.RETIRED]
-    warnings = []
-    if not FEW <= len(sitting) <= MANY:
-        warnings.append("Two to four members is recommended: fewer bring no second opinion, more leave explorers no seat.")
+    advice = []
+    if len(sitting) < FEW:
+        advice.append(Advice("few members", f"{FEW} to {MANY} members are recommended: fewer bring no second opinion."))
+    if len(sitting) > MANY:
+        advice.append(Advice("many members", f"{FEW} to {MANY} members are recommended: more leave explorers no seat."))
     if len(sitting) > 1 and (shared := frozenset.intersection(*(model.families for model in sitting))):
-        warnings.append(f"All members are of one family ({', '.join(sorted(shared))}): they tend to fail together.")
-    return warnings
+        lines = ", ".join(sorted(shared))
+        advice.append(Advice("one family", f"All members are of one family ({lines}): they tend to fail together."))
+    return advice
 
 
 def _collections() -> QuerySet[Collection]:

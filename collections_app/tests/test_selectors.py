@@ -121,26 +121,32 @@ def _lines(*rows: str) -> list[LanguageModel]:
     return [LanguageModel(alias=f"model-{number}", served_id=served_id) for number, served_id in enumerate(rows)]
 
 
-def test_a_good_collection_needs_no_warning() -> None:
-    assert selectors.membership_warnings(_lines("llama-3.3-70b", "qwen3-32b", "gemma-4")) == []
+def _advice(members: list[LanguageModel]) -> list[str]:
+    return [advice.word for advice in selectors.membership_advice(members)]
 
 
-@pytest.mark.parametrize("count", [0, 1, 5])
-def test_too_few_and_too_many_members_are_warned_of(count: int) -> None:
+def test_a_good_collection_needs_no_advice() -> None:
+    assert _advice(_lines("llama-3.3-70b", "qwen3-32b", "gemma-4")) == []
+
+
+@pytest.mark.parametrize(("count", "word"), [(0, "few members"), (1, "few members"), (5, "many members")])
+def test_two_to_four_members_are_recommended(count: int, word: str) -> None:
     models = _lines(*["llama-3.3", "qwen3", "gemma-4", "kimi-k2", "glm-5"][:count])
-    assert selectors.membership_warnings(models)[0].startswith("Two to four members is recommended")
+    (advice,) = selectors.membership_advice(models)
+    assert advice.word == word
+    assert advice.why.startswith("2 to 4 members are recommended")
 
 
-def test_members_of_one_family_are_warned_of() -> None:
-    one_family = selectors.membership_warnings(_lines("llama-3.3-70b", "deepseek-r1-distill-llama-70b"))
-    assert one_family == ["All members are of one family (llama): they tend to fail together."]
-    assert selectors.membership_warnings(_lines("llama-3.3", "deepseek-r1-distill-llama-70b", "deepseek-chat")) == []
+def test_members_of_one_family_fail_together() -> None:
+    (advice,) = selectors.membership_advice(_lines("llama-3.3-70b", "deepseek-r1-distill-llama-70b"))
+    assert advice.why == "All members are of one family (llama): they tend to fail together."
+    assert _advice(_lines("llama-3.3", "deepseek-r1-distill-llama-70b", "deepseek-chat")) == []
 
 
 def test_a_retired_member_does_not_count() -> None:
     members = _lines("llama-3.3", "qwen3")
     members[1].status = LanguageModel.Status.RETIRED
-    assert len(selectors.membership_warnings(members)) == 1
+    assert _advice(members) == ["few members"]
 
 
 def test_a_collection_says_how_it_is_asked_for() -> None:

@@ -1,0 +1,57 @@
+"""The dashboard's frame: its pages in groups, as far as this installation has them, its styles and its icon.
+
+The admin's theme asks for them by name (UNFOLD in the settings); the pages are each app's own.
+"""
+
+from typing import Any
+
+from django.apps import apps
+from django.contrib import admin
+from django.http import HttpRequest
+from django.templatetags.static import static
+from django.urls import reverse
+
+# Title of a group, and of each page in it: title, symbol, the rows it shows, and what for.
+GROUPS = (
+    (
+        "Ask",
+        (
+            ("Collections", "groups", "collections_app.Collection", "Models that answer together, asked for as bench/<name>."),
+            ("Models", "neurology", "collections_app.LanguageModel", "Who can sit: an endpoint and the id it serves."),
+            ("Endpoints", "dns", "collections_app.Endpoint", "Providers' APIs, and where their keys are."),
+            ("Shapes", "category", "collections_app.Shape", "Kinds of work, and the roles that explore on each."),
+            ("Limits", "tune", "collections_app.Limits", "How many seats a panel has."),
+        ),
+    ),
+    ("Evidence", (("Panels", "forum", "evidence.Panel", "What was asked, every seat's answer, and verdicts."),)),
+    (
+        "Changes",
+        (
+            ("Changes", "history", "collections_app.Change", "Who changed what, when, before and after."),
+            ("Staff", "person", "auth.User", "Who may log in here, where a login is asked for."),
+        ),
+    ),
+)
+
+
+def groups(request: HttpRequest) -> list[dict[str, Any]]:
+    """The sidebar and the first page, as the admin's theme takes them; a page whose rows have no admin is left out."""
+    found = ((title, [_page(*page) for page in pages if _is_there(page[2])]) for title, pages in GROUPS)
+    return [{"title": title, "items": pages} for title, pages in found if pages]
+
+
+def stylesheet(request: HttpRequest) -> str:
+    return static("collections_app/roster.css")
+
+
+def icon(request: HttpRequest) -> str:
+    return static("benchsite/icon.svg")
+
+
+def _is_there(label: str) -> bool:
+    return admin.site.is_registered(apps.get_model(label))
+
+
+def _page(title: str, icon: str, label: str, about: str) -> dict[str, str]:
+    app, row = label.lower().split(".")
+    return {"title": title, "icon": icon, "link": reverse(f"admin:{app}_{row}_changelist"), "about": about}

@@ -1,0 +1,167 @@
+"""Collections: who sits for which work, in which order, and what that makes in seats."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.db import transaction
+from django.db.models import F, QuerySet, Subquery
+from django.http import HttpRequest
+from django.template.loader import render_to_string
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from unfold.admin import TabularInline
+from unfold.forms import PaginationInlineFormSet
+from unfold.widgets import UnfoldAdminTextareaWidget
+
+from collections_app.admin.fields import WordsField
+from collections_app.admin.rows import RowAdmin, chip, chips, status_chip
+from collections_app.models import Collection, LanguageModel, Limits, Membership
+from collections_app.selectors import current_limits, members_of, membership_advice, seat_arithmetic
+from collections_app.services.members import set_members
+
+
+class MembershipFormSet(PaginationInlineFormSet):
+    def members_in_order(self) -> list[LanguageModel]:
+        """The members as the form leaves them: rows there before as they were dragged, then new ones."""
+        kept = [form for form in self.forms if form not in self.deleted_forms and form.cleaned_data.get("language_model")]
+        # A new row's position is the default until rows are dragged, so it cannot be compared with those of older rows.
+        kept.sort(key=lambda form: (form.instance._state.adding, form.cleaned_data.get("position") or 0))
+        return [form.cleaned_data["language_model"] for form in kept]
+
+
+class MembershipInline(TabularInline):
+    model = Membership
+    formset = MembershipFormSet
+    fields = ("language_model", "about", "position")
+    readonly_fields = ("about",)
+    autocomplete_fields = ("language_model",)
+    ordering_field = "position"  # type: ignore[assignment]  # unfold types it as nothing
+    hide_ordering_field = True
+    hide_title = True
+    verbose_name_plural = "members, in order"
+    extra = 0
+    min_num = 1
+    validate_min = True
+
+    def get_formset(self, request: HttpRequest, obj: Any = None, **options: Any) -> Any:
+        return super().get_formset(request, obj, validate_min=True, **options)
+
+    @admin.display(description="role, family lines, status")
+    def about(self, membership: Membership) -> SafeString | str:
+        if membership._state.adding:
+            return ""
+        model = membership.language_model
+        lines = ", ".join(sorted(model.families)) or "router"
+        return format_html(
+            '<span class="bench-chips">{} {} {}</span>', chip(model.role), chip(lines), status_chip(model.status)
+        )
+
+
+class CollectionForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run time
+    tags = WordsField(required=False, help_text="Up to eight lower-case words with commas between, such as review, german.")
+
+    class Meta:
+        model = Collection
+        fields = ("name", "description", "tags", "shape", "reply", "merger")
+        widgets = {"description": UnfoldAdminTextareaWidget(attrs={"rows": 3})}
+
+
+@admin.register(Collection)
+class CollectionAdmin(RowAdmin):
+    form = CollectionForm
+    inlines = (MembershipInline,)
+    list_display = ("asked_for", "seated", "sum_of_seats", "shaped", "reply", "tagged")
+    list_filter = ("shape", "reply", ("members", admin.RelatedOnlyFieldListFilter))
+    list_select_related = ("shape",)
+    search_fields = ("name", "description", "tags", "members__alias")
+    autocomplete_fields = ("merger",)
+    readonly_fields = ("seats",)
+    fieldsets = (
+        (None, {"fields": ("name", "description", "tags")}),
+        ("Asking", {"fields": (("shape", "reply"), "merger", "seats")}),
+    )
+
+    class Media:
+        js = ("collections_app/seats.js",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Collection]:
+        limits = Limits.objects.filter(pk=1)
+        rows: QuerySet[Collection] = super().get_queryset(request)
+        # Beside each row, so that neither a list nor a form asks for them again.
+        return rows.prefetch_related("memberships").annotate(
+            max_calls=Subquery(limits.values("max_calls")), max_explorers=Subquery(limits.values("max_explorers"))
+        )
+
+    @admin.display(description="asked for as", ordering="name")
+    def asked_for(self, collection: Collection) -> str:
+        return collection.asked_as
+
+    @admin.display(description="members, in order")
+    def seated(self, collection: Collection) -> SafeString:
+        return chips(model.alias for model in members_of(collection))
+
+    @admin.display(description="seats")
+    def sum_of_seats(self, collection: Any) -> SafeString:
+        return _seats(collection, _limits_beside(collection), "collections_app/seats_in_list.html")
+
+    @admin.display(description="seats")
+    def seats(self, collection: Any) -> SafeString:
+        saved = collection.pk is not None
+        limits = _limits_beside(collection) if saved else current_limits()
+        return _seats(collection if saved else None, limits, "collections_app/seats.html")
+
+    @admin.display(description="shape", ordering=F("shape__name"))
+    def shaped(self, collection: Collection) -> str:
+        return str(collection.shape) if collection.shape else "automatic"
+
+    @admin.display(description="tags")
+    def tagged(self, collection: Collection) -> SafeString:
+        return chips(map(str, collection.tags))
+
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **options: Any) -> Any:
+        field = super().formfield_for_foreignkey(db_field, request, **options)
+        if field is not None and db_field.name == "shape":
+            field.empty_label = "automatic"
+        return field
+
+    def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
+        """Set the members as a whole: one change in the log, whatever was added, removed and dragged."""
+        formset.new_objects, formset.changed_objects, formset.deleted_objects = [], [], []
+        members = formset.members_in_order()
+        set_members(form.instance, members)
+        for advice in membership_advice(members):
+            messages.warning(request, advice.why)
+
+    def delete_model(self, request: HttpRequest, obj: Collection) -> None:
+        with transaction.atomic():
+            set_members(obj, [])
+            super().delete_model(request, obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Collection]) -> None:
+        with transaction.atomic():
+            for collection in queryset:
+                set_members(collection, [])
+            super().delete_queryset(request, queryset)
+
+
+def _limits_beside(collection: Any) -> Limits:
+    shipped = Limits()
+    return Limits(
+        max_calls=collection.max_calls or shipped.max_calls,
+        max_explorers=shipped.max_explorers if collection.max_explorers is None else collection.max_explorers,
+    )
+
+
+def _seats(collection: Collection | None, limits: Limits, template: str) -> SafeString:
+    members = members_of(collection) if collection else []
+    return render_to_string(
+        template,
+        {
+            "sum": seat_arithmetic(len(members), limits),
+            "members": len(members),
+            "explorers": limits.explorers_beside(len(members)),
+            "advice": membership_advice(members) if collection else [],
+            "limits": limits,
+        },
+    )
