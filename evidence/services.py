@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol, Required, TypedDict, Unpack
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from evidence.errors import NotYours, StillRunning, UnknownCall
@@ -110,34 +110,43 @@ def _running_call(panel: Panel, seat: PlannedSeat, asked_at: datetime) -> Call:
     )
 
 
+# One statement prepared once, since five seats a panel end by it: the ORM builds its UPDATE anew for every row, which was
+# a quarter of a panel's CPU time.
+ENDING = (
+    "status",
+    "error_kind",
+    "error",
+    "answer",
+    "partial",
+    "reasoning",
+    "finish_reason",
+    "served_model",
+    "seconds",
+    "first_token_seconds",
+    "input_tokens",
+    "output_tokens",
+    "upstream_status",
+)
+END_CALL = (
+    f"UPDATE {Call._meta.db_table} SET {', '.join(f'{name} = %s' for name in ENDING)} "  # noqa: S608 (names of ours)
+    f"WHERE panel_id = (SELECT id FROM {Panel._meta.db_table} WHERE panel_id = %s) AND seat_name = %s AND status = %s"
+)
+
+
 @transaction.atomic
 def record_calls(ended: Iterable[EndedCall]) -> None:
     """Write down how calls ended, many in one transaction: on SQLite a transaction a seat would serialise them.
 
     Only a running call is ended: whoever comes second (a late answer after an interruption) changes nothing.
     """
-    for call in ended:
-        panel_id, _, seat_name = call.call.rpartition(".")
-        running = Call.objects.filter(panel__panel_id=panel_id, seat_name=seat_name, status=Call.Status.RUNNING)
-        running.update(**storable(Call, _ending(call)))
+    with connection.cursor() as cursor:
+        cursor.executemany(END_CALL, [_ending(call) for call in ended])
 
 
-def _ending(call: EndedCall) -> dict[str, Any]:
-    return {
-        "status": call.status,
-        "error_kind": call.error_kind,
-        "error": call.error,
-        "answer": call.answer,
-        "partial": call.partial,
-        "reasoning": call.reasoning,
-        "finish_reason": call.finish_reason,
-        "served_model": call.served_model,
-        "seconds": call.seconds,
-        "first_token_seconds": call.first_token_seconds,
-        "input_tokens": call.input_tokens,
-        "output_tokens": call.output_tokens,
-        "upstream_status": call.upstream_status,
-    }
+def _ending(call: EndedCall) -> list[Any]:
+    panel_id, _, seat_name = call.call.rpartition(".")
+    values = storable(Call, {name: getattr(call, name) for name in ENDING})
+    return [*values.values(), panel_id, seat_name, Call.Status.RUNNING]
 
 
 def record_call(ended: EndedCall) -> None:
