@@ -139,6 +139,7 @@ UNFOLD = {
     "SITE_HEADER": "Benchsite",
     "SITE_SYMBOL": "groups",
     "SHOW_HISTORY": True,
+    "SITE_URL": None,  # the site is the dashboard: there is no other to view
     "SHOW_VIEW_ON_SITE": False,
     "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": "benchsite.dashboard.icon"}],
     "STYLES": ["benchsite.dashboard.stylesheet"],

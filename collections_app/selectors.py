@@ -15,6 +15,7 @@ from collections_app.models import Collection, LanguageModel, Limits
 
 ASKED_FOR = re.compile(r"(?:bench/)?([a-z0-9][a-z0-9-]{1,31})")
 FEW, MANY = 2, 4
+ONE_FAMILY = "one family"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +100,7 @@ def membership_advice(members: Iterable[LanguageModel]) -> list[Advice]:
         advice.append(Advice("many members", f"{FEW} to {MANY} members are recommended: more leave explorers no seat."))
     if len(sitting) > 1 and (shared := frozenset.intersection(*(model.families for model in sitting))):
         lines = ", ".join(sorted(shared))
-        advice.append(Advice("one family", f"All members are of one family ({lines}): they tend to fail together."))
+        advice.append(Advice(ONE_FAMILY, f"All members are of one family ({lines}): they tend to fail together."))
     return advice
 
 

@@ -17,7 +17,7 @@ from unfold.widgets import UnfoldAdminTextareaWidget
 from collections_app.admin.fields import WordsField
 from collections_app.admin.rows import RowAdmin, chip, chips, status_chip
 from collections_app.models import Collection, LanguageModel, Limits, Membership
-from collections_app.selectors import current_limits, members_of, membership_advice, seat_arithmetic
+from collections_app.selectors import ONE_FAMILY, current_limits, members_of, membership_advice, seat_arithmetic
 from collections_app.services.members import set_members
 
 
@@ -155,13 +155,16 @@ def _limits_beside(collection: Any) -> Limits:
 
 def _seats(collection: Collection | None, limits: Limits, template: str) -> SafeString:
     members = members_of(collection) if collection else []
+    advice = membership_advice(members) if collection else []
     return render_to_string(
         template,
         {
             "sum": seat_arithmetic(len(members), limits),
             "members": len(members),
             "explorers": limits.explorers_beside(len(members)),
-            "advice": membership_advice(members) if collection else [],
+            "advice": advice,
+            "one_family": [one for one in advice if one.word == ONE_FAMILY],
+            "in_range": len(advice) == sum(one.word == ONE_FAMILY for one in advice),
             "limits": limits,
         },
     )

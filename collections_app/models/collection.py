@@ -84,7 +84,7 @@ class Membership(models.Model):
         ]
 
     def __str__(self) -> str:
-        return str(self.language_model)
+        return f"{self.language_model} in {self.collection}"
 
 
 class Limits(models.Model):

@@ -188,7 +188,9 @@ def test_models_are_retired_and_restored_in_a_list(client: Client) -> None:
 
 def test_a_model_that_sits_is_not_deleted(client: Client) -> None:
     make_collection("core", fast := make_model("fast"))
-    assert "protected" in send(client, f"languagemodel/{fast.pk}/delete/", post="yes")
+    told = send(client, f"languagemodel/{fast.pk}/delete/", post="yes")
+    assert "protected" in told
+    assert "fast in bench/core" in told
     assert LanguageModel.objects.exists()
 
 

@@ -19,6 +19,7 @@
     const explorers = Math.max(0, Math.min(Number(seats.dataset.maxExplorers), Number(seats.dataset.maxCalls) - sitting));
     seats.querySelector("[data-bench-sum]").textContent =
       `${count(sitting, "member")} + ${count(explorers, "explorer")} = ${count(sitting + explorers, "seat")}`;
+    seats.querySelector("[data-bench-range]").classList.toggle("bench-advice", sitting < 2 || sitting > 4);
   }
 
   document.addEventListener("DOMContentLoaded", () => {
