@@ -32,6 +32,8 @@ PROFILE_SECONDS = 30
 def main() -> int:
     args = arguments()
     allow_open_files()
+    # As Ctrl-C does: the servers are stopped on the way out.
+    signal.signal(signal.SIGTERM, lambda *signalled: sys.exit(143))
     try:
         with tempfile.TemporaryDirectory(prefix="benchsite-bench-", ignore_cleanup_errors=True) as folder:
             return profile(args, Path(folder)) if args.profile else measure(args, Path(folder))
@@ -56,7 +58,7 @@ def arguments() -> argparse.Namespace:
 def earlier_run(path: str) -> dict[str, Summary]:
     try:
         return read_summary(Path(path))
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
         raise argparse.ArgumentTypeError(f"{path} holds no earlier run: {error!r}") from error
 
 

@@ -24,6 +24,9 @@ class Line:
     digits: int = 1
 
 
+# Above it, something else had the machine before the run began.
+QUIET_LOAD = 0.5
+
 LINES = (
     Line("latency", "added_p50_ms", "added latency p50, ms", 12, 3.6),
     Line("latency", "added_p99_ms", "added latency p99, ms", 50, 10),
@@ -105,6 +108,8 @@ def _notes(results: Results, before: dict[str, Summary] | None) -> Iterator[str]
     errors = results.errors()
     failed = sum(len(each) for each in errors.values())
     yield f"{panels} panels, {failed} errors (refused, cut short, or a seat without its answer)."
+    if (busy := results.machine["load_before"]) > QUIET_LOAD:
+        yield f"WARNING the machine was busy before the run (load {busy}): measure again when it is not."
     for where, each in errors.items():
         for text, count in Counter(error[:300] for error in each).most_common(3):
             yield f"ERROR {where}: {count} x {text}"

@@ -3,7 +3,6 @@
 Measures nothing; how it looks is report.py.
 """
 
-import json
 import os
 import platform
 import subprocess
@@ -13,6 +12,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 from typing import Any
+
+import orjson
 
 from benchmarks.processes import ROOT
 from benchmarks.scenarios import Round, percentile
@@ -57,7 +58,9 @@ class Results:
             for scenario, servers in self.rounds.items()
         }
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps({"machine": self.machine, "summary": self.summary(), "rounds": rounds}, indent=1) + "\n")
+        found = {"machine": self.machine, "summary": self.summary(), "rounds": rounds}
+        # A figure that no panel gave is NaN, which is not JSON: orjson writes null.
+        path.write_bytes(orjson.dumps(found, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
 
 
 def summarise(rounds: Sequence[Round]) -> dict[str, float]:
@@ -72,9 +75,14 @@ def summarise(rounds: Sequence[Round]) -> dict[str, float]:
 
 
 def read_summary(path: Path) -> dict[str, Summary]:
-    """The medians that an earlier run kept. Raises OSError, ValueError, KeyError."""
-    summary: dict[str, Summary] = json.loads(path.read_text())["summary"]
-    return summary
+    """The medians that an earlier run kept. Raises OSError, ValueError, KeyError, AttributeError, TypeError."""
+    summary = orjson.loads(path.read_bytes())["summary"]
+    return {
+        scenario: {
+            server: {name: value for name, value in figures.items() if value is not None} for server, figures in servers.items()
+        }
+        for scenario, servers in summary.items()
+    }
 
 
 def machine() -> dict[str, Any]:
