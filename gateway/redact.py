@@ -44,7 +44,8 @@ _BEARER = re.compile(r"\b(bearer\s+)(?=\S*\d|\S{20})[\w.~+/=*-]{8,}", re.IGNOREC
 # `name=value` and `name: value`; in the second form only where the value cannot be a word.
 _NAMED = re.compile(
     r"""\b((?:api|access|auth|secret|private)?[-_ ]?(?:key|token|secret|password)=|"""
-    r"""(?:(?:api|access|secret)[-_ ]?key|password|secret)\b["']?(?:\s+\w+){0,2}\s*:\s*["']?(?=\S*[\d*]))(?!\[)[^\s"'&,;]{6,}""",
+    r"""(?:(?:api|access|secret)[-_ ]?key|password|secret)\b["']?(?:\s+\w+){0,2}\s*:\s*["']?(?=\S*[\d*]))"""
+    r"""(?!\[)[^\s"'&,;]{6,}""",
     re.IGNORECASE,
 )
 # The forms that providers give their keys; some echo them half masked.
@@ -88,7 +89,7 @@ def redact(text: str, secrets: Iterable[str] = ()) -> str:
     """
     text = hide_secrets(text, secrets)
     text = hide_images(text)
-    text = _URL.sub(lambda found: f"{found[1]}{found[2]}{'?...' if found[3] else ''}", text)
+    text = _URL.sub(_plain_url, text)
     text = _HEADER.sub(rf"\1\2{KEY}", text)
     text = _BEARER.sub(rf"\1{KEY}", text)
     text = _NAMED.sub(rf"\1{KEY}", text)
@@ -101,6 +102,12 @@ def hide_secrets(text: str, secrets: Iterable[str]) -> str:
         if len(secret) >= SHORTEST_SECRET:
             text = text.replace(secret, KEY).replace(quote(secret, safe=""), KEY)
     return text
+
+
+def _plain_url(found: re.Match[str]) -> str:
+    start, place, query = found[1], found[2], found[3]
+    # The sentence around a URL goes on after it.
+    return f"{start}{place}?...{query[-1] if query[-1] in ',;:)' else ''}" if query else f"{start}{place}"
 
 
 def _describe_data_url(found: re.Match[str]) -> str:

@@ -1,0 +1,29 @@
+"""Asking one model: what providers speak, one module a protocol, behind one function.
+
+Knows no panel, no row and no format of callers. A new protocol is one module, and one line here.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from gateway.chat import Message
+from gateway.upstream import openai_chat
+from gateway.upstream.asking import Asking
+from gateway.upstream.contract import Completion, Delta, Target, UpstreamError, UpstreamProtocol
+
+PROTOCOLS: Mapping[str, UpstreamProtocol] = {"openai_chat": openai_chat}
+
+
+def complete(target: Target, messages: Sequence[Message], *, on_delta: Callable[[Delta], None] | None = None) -> Completion:
+    """Ask one model. Raises UpstreamError and nothing else.
+
+    `on_delta` is called in this thread with each piece as it comes; what it raises ends the call. A piece may end in half
+    a character where a relay cut one, and may hold reasoning that the completion tells apart: the completion is the answer.
+    """
+    asking = Asking(target, on_delta=on_delta)
+    try:
+        if target.protocol not in PROTOCOLS:
+            raise UpstreamError(f"no protocol is called {target.protocol!r}", kind="unavailable")
+        return asking.ask(PROTOCOLS[target.protocol], messages)
+    except UpstreamError as error:
+        # The libraries' errors under it hold addresses and queries: no traceback may show them.
+        raise asking.told(error) from None

@@ -45,6 +45,8 @@ class Delta:
 
     text: str = ""
     reasoning: str = ""
+    refusal: str = ""
+    calls_tool: bool = False
     finish_reason: str = ""
     model: str = ""
     input_tokens: int | None = None

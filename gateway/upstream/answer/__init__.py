@@ -1,0 +1,86 @@
+"""An answer put together from what a stream's events, or one reply, add to it: text, reasoning, how it ended.
+
+Knows no protocol; raises UpstreamError for a money or rate notice that came as a success.
+"""
+
+from collections.abc import Iterable
+
+from gateway.upstream.answer.emptiness import why_empty
+from gateway.upstream.answer.thinking import split_thinking
+from gateway.upstream.classify.notices import notice_in
+from gateway.upstream.contract import Completion, Delta
+from gateway.upstream.payload import whole_characters
+
+
+class Gathering:
+    """What has come of one answer so far."""
+
+    def __init__(self) -> None:
+        self._text: list[str] = []
+        self._reasoning: list[str] = []
+        self._refusal: list[str] = []
+        self._calls_tool = False
+        self.finish_reason = ""
+        self._model = ""
+        self._input_tokens: int | None = None
+        self._output_tokens: int | None = None
+
+    def add(self, delta: Delta) -> None:
+        if delta.text:
+            self._text.append(delta.text)
+        if delta.reasoning:
+            self._reasoning.append(delta.reasoning)
+        if delta.refusal:
+            self._refusal.append(delta.refusal)
+        self._calls_tool = self._calls_tool or delta.calls_tool
+        self.finish_reason = delta.finish_reason or self.finish_reason
+        self._model = delta.model or self._model
+        if delta.input_tokens is not None:
+            self._input_tokens = delta.input_tokens
+        if delta.output_tokens is not None:
+            self._output_tokens = delta.output_tokens
+
+    def parts(self) -> tuple[str, str]:
+        """The answer and the reasoning so far, told apart."""
+        reasoning = _joined(self._reasoning)
+        thought, text = split_thinking(_joined(self._text), apart=bool(reasoning))
+        return text, "\n\n".join(filter(None, (reasoning, thought)))
+
+    def completion(self, *, first_token_seconds: float | None = None) -> Completion:
+        """The whole answer. Raises UpstreamError when it is a notice."""
+        text, reasoning = self.parts()
+        notice = notice_in(text)
+        if notice:
+            raise notice
+        empty = not text.strip()
+        return Completion(
+            text="" if empty else text,
+            reasoning=reasoning,
+            finish_reason=self.finish_reason,
+            model=self._model,
+            input_tokens=self._input_tokens,
+            output_tokens=self._output_tokens,
+            first_token_seconds=first_token_seconds,
+            empty_why=self._why_empty(text, reasoning) if empty else "",
+        )
+
+    def _why_empty(self, text: str, reasoning: str) -> str:
+        return why_empty(
+            finish_reason=self.finish_reason,
+            reasoning=bool(reasoning.strip()),
+            refusal=_joined(self._refusal),
+            calls_tool=self._calls_tool,
+            blank=bool(text),
+        )
+
+
+def gathered(deltas: Iterable[Delta]) -> Completion:
+    """Put a reply that came whole together. Raises UpstreamError when it is a notice."""
+    gathering = Gathering()
+    for delta in deltas:
+        gathering.add(delta)
+    return gathering.completion()
+
+
+def _joined(pieces: list[str]) -> str:
+    return whole_characters("".join(pieces))

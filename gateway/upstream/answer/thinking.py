@@ -1,0 +1,56 @@
+"""Reasoning that a model wrote into its answer, told apart from it. Reads whole answers; streams are split at their end."""
+
+import re
+
+# How models mark where their reasoning begins and ends.
+MARKS = (
+    ("<think>", "</think>"),
+    ("<thinking>", "</thinking>"),
+    ("<thought>", "</thought>"),
+    ("<reasoning>", "</reasoning>"),
+    ("<seed:think>", "</seed:think>"),
+    ("◁think▷", "◁/think▷"),
+    ("[THINK]", "[/THINK]"),
+)
+# gpt-oss: channels, of which only the final one is for the reader.
+_CHANNEL = re.compile(r"<\|channel\|>\s*(\w+)[^<]*<\|message\|>(.*?)(?=<\|(?:end|return|call|start|channel)\|>|\Z)", re.DOTALL)
+_CHANNELS = re.compile(r"\s*(?:<\|start\|>assistant)?\s*<\|channel\|>")
+# The same where a server left the marks out and their names in.
+_BARE_CHANNELS = re.compile(r"\s*analysis(?=[A-Z\s])(.*?)assistantfinal(.*)", re.DOTALL)
+# A template that opens the reasoning itself leaves only the closing mark, at the start or the end of a line: an answer
+# that speaks of the mark has it between other characters.
+_CLOSING = r"(?:</think(?:ing)?>|◁/think▷|\[/THINK\])"
+_CLOSED = re.compile(rf"(.*?)(?:(?:\A|\n)[ \t]*{_CLOSING}|(?<!`){_CLOSING}[ \t]*(?=\n|\Z))(.*)", re.DOTALL)
+
+
+def split_thinking(text: str, *, apart: bool = False) -> tuple[str, str]:
+    """Return (reasoning, answer). `apart`: the reasoning came in a field of its own, so a closing mark alone is text."""
+    if _CHANNELS.match(text):
+        return _split_channels(text)
+    bare = _BARE_CHANNELS.match(text)
+    if bare:
+        return bare[1].strip(), bare[2].lstrip()
+    thought, answer = _split_marks(text)
+    if thought or apart or answer is not text:
+        return thought, answer
+    closed = _CLOSED.match(text) if "/think" in text or "/THINK" in text else None
+    if closed is None or closed[1].count("```") % 2 or any(opening in closed[1] for opening, _ in MARKS):
+        return "", text
+    return closed[1].strip(), closed[2].lstrip()
+
+
+def _split_marks(text: str) -> tuple[str, str]:
+    """Take every marked passage off the start; one that never ends is reasoning to the end."""
+    thoughts = []
+    while marks := next((marks for marks in MARKS if text.lstrip().startswith(marks[0])), None):
+        thought, _, text = text.lstrip().removeprefix(marks[0]).partition(marks[1])
+        thoughts.append(thought.strip())
+        text = text.lstrip()
+    return "\n\n".join(filter(None, thoughts)), text
+
+
+def _split_channels(text: str) -> tuple[str, str]:
+    said: dict[bool, list[str]] = {True: [], False: []}
+    for name, message in _CHANNEL.findall(text):
+        said[name == "final"].append(message.strip())
+    return "\n\n".join(said[False]), "\n\n".join(said[True])

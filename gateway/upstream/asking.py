@@ -1,0 +1,151 @@
+"""One call of one model, from its request to its completion or to why there is none.
+
+Joins a protocol, which knows JSON, to the transport, which knows bytes; what either raises leaves as an UpstreamError
+that is safe to show.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
+
+from gateway.chat import Message
+from gateway.redact import hide_secrets, redact
+from gateway.upstream.answer import Gathering
+from gateway.upstream.contract import Completion, Delta, Target, UpstreamError, UpstreamProtocol
+from gateway.upstream.payload import read_json, write_json
+from gateway.upstream.sockets.clock import Clock
+from gateway.upstream.sse import BOM, lines
+from gateway.upstream.transport import Reply, beginning_of, post
+
+LONGEST_MESSAGE = 300
+# A shorter key may be a word, which local servers are happy with, and which an answer may use.
+SHORTEST_KEY_HIDDEN_IN_ANSWERS = 16
+STREAM_BEGINS = (b":", b"data:", b"event:", b"error:", b"id:", b"retry:")
+
+
+class Asking:
+    """One call. Made for one `ask`, used by one thread."""
+
+    def __init__(self, target: Target, *, on_delta: Callable[[Delta], None] | None) -> None:
+        self._target = target
+        self._on_delta = on_delta
+        self._clock = Clock(connect=target.connect_timeout, first_token=target.first_token_timeout, total=target.seat_timeout)
+        self._so_far = Gathering()
+        self._key = os.environ.get(target.api_key_env, "").strip() if target.api_key_env else ""
+        self._status: int | None = None
+
+    def ask(self, protocol: UpstreamProtocol, messages: Sequence[Message]) -> Completion:
+        """Send the request and read the answer. Raises UpstreamError; give it to `told` before it is shown."""
+        self._check_key()
+        try:
+            body = write_json(protocol.build_request(self._target.model, messages, self._target.options))
+        except (TypeError, ValueError) as error:
+            raise UpstreamError("the model's call options cannot be sent as JSON", kind="refused") from error
+        url = _url(self._target.base_url, protocol.PATH)
+        with post(url, headers=protocol.headers(self._key), body=body, clock=self._clock) as reply:
+            self._status = reply.status
+            completion = self._answer_in(reply, protocol)
+        return replace(
+            completion,
+            text=self._without_key(completion.text),
+            reasoning=self._without_key(completion.reasoning),
+            first_token_seconds=self._clock.first_token_seconds,
+            upstream_status=reply.status,
+        )
+
+    def told(self, error: UpstreamError) -> UpstreamError:
+        """The error with what had come of the answer, its words short and without this call's key."""
+        words = " ".join(redact(error.message, [self._key]).split())
+        error.message = words if len(words) <= LONGEST_MESSAGE else f"{words[: LONGEST_MESSAGE - 1]}…"
+        error.args = (error.message,)
+        text, reasoning = self._so_far.parts()
+        error.partial, error.reasoning = self._without_key(text), self._without_key(reasoning)
+        error.first_token_seconds = self._clock.first_token_seconds
+        error.status = error.status or self._status
+        return error
+
+    def _check_key(self) -> None:
+        name = self._target.api_key_env
+        if name and not self._key:
+            raise UpstreamError(
+                f"the environment variable {name} is not set, and this endpoint's key is in it", kind="unauthorized"
+            )
+        if not (self._key.isascii() and self._key.isprintable()):
+            raise UpstreamError(f"the environment variable {name} holds characters that no key has", kind="unauthorized")
+
+    def _answer_in(self, reply: Reply, protocol: UpstreamProtocol) -> Completion:
+        if 300 <= reply.status < 400:
+            raise UpstreamError(_redirected(reply), kind="bad_reply")
+        if reply.status >= 400:
+            raise protocol.parse_error(reply.status, reply.headers, beginning_of(reply.blocks()))
+        start, blocks = _begun(reply.blocks())
+        if start[:1] in (b"{", b"["):
+            return self._whole_answer(blocks, protocol)
+        if start.startswith(STREAM_BEGINS):
+            return self._streamed_answer(reply, blocks, protocol)
+        if not start:
+            raise UpstreamError("the answer is an empty body", kind="bad_reply")
+        raise protocol.parse_error(reply.status, reply.headers, beginning_of(blocks))
+
+    def _streamed_answer(self, reply: Reply, blocks: Iterable[bytes], protocol: UpstreamProtocol) -> Completion:
+        try:
+            for delta in protocol.parse_stream(lines(blocks)):
+                self._take(delta)
+        except UpstreamError:
+            # Once its finish reason has come an answer is whole, whatever becomes of the rest of the stream.
+            if not self._so_far.finish_reason:
+                raise
+        else:
+            reply.drain()
+        return self._so_far.completion()
+
+    def _whole_answer(self, blocks: Iterable[bytes], protocol: UpstreamProtocol) -> Completion:
+        """The answer of a server that does not stream."""
+        try:
+            payload = read_json(b"".join(blocks))
+        except ValueError as error:
+            raise UpstreamError("the answer is JSON that cannot be read, or that was cut off", kind="bad_reply") from error
+        completion = protocol.parse_reply(payload)
+        self._take(Delta(text=completion.text, reasoning=completion.reasoning, finish_reason=completion.finish_reason))
+        return completion
+
+    def _take(self, delta: Delta) -> None:
+        if delta.text or delta.reasoning:
+            self._clock.token()
+        self._so_far.add(delta)
+        if self._on_delta:
+            self._on_delta(delta)
+        if delta.finish_reason:
+            self._clock.last_words()
+
+    def _without_key(self, text: str) -> str:
+        return hide_secrets(text, [self._key]) if len(self._key) >= SHORTEST_KEY_HIDDEN_IN_ANSWERS else text
+
+
+def _url(base: str, path: str) -> str:
+    """A base URL is given with or without the route."""
+    base = base.rstrip("/")
+    return base if base.endswith(path) else base + path
+
+
+def _begun(blocks: Iterator[bytes]) -> tuple[bytes, Iterable[bytes]]:
+    """The first bytes that tell a stream from JSON, a page or nothing, and all blocks with them.
+
+    Content types are not asked: relays label streams as JSON and JSON as streams. Some send blank lines for as long as
+    the model thinks.
+    """
+    start = b""
+    for block in blocks:
+        start = (start + block).removeprefix(BOM).lstrip()
+        if start[:1] in (b"{", b"[", b"<", b":") or len(start) >= max(map(len, STREAM_BEGINS)) or b"\n" in start:
+            break
+    return start, chain([start], blocks)
+
+
+def _redirected(reply: Reply) -> str:
+    where = redact(reply.headers.get("Location", ""))
+    return (
+        f"HTTP {reply.status} redirects to {where or 'nowhere'}, and no redirect is followed with a key: "
+        "correct the endpoint's base URL"
+    )

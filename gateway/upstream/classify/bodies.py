@@ -1,0 +1,105 @@
+"""What an error body says, out of the many shapes that providers give it.
+
+Finds its words and its codes; what they mean is rows.py.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import unescape
+from typing import Any
+
+from gateway.upstream.payload import mapping_of, read_json
+
+# Where providers put their words, the most telling first.
+WORDS = ("error", "message", "detail", "errors", "msg", "error_description", "title")
+CODES = frozenset({"code", "type", "status", "error_type", "error_code", "reason", "quotaid", "limit_source"})
+# Parts that repeat the request, whose words are the caller's.
+ECHOES = frozenset({"input", "body", "request", "ctx"})
+DEEPEST = 6
+MOST_CODES = 40
+LONGEST_BODY = 64_000
+
+_TITLE = re.compile(rb"<title[^>]*>(.*?)</title", re.IGNORECASE | re.DOTALL)
+_TAG = re.compile(rb"<(?:!doctype|html|head|body|title|h1|center|script|style|div|p)\b", re.IGNORECASE)
+_EVENT = re.compile(rb"^(?:data|error): ?(\{.*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What an error body says: its words, its codes in lower case, and the JSON that it was. `page`: it was HTML."""
+
+    message: str = ""
+    codes: tuple[str, ...] = ()
+    payload: Any = None
+    page: bool = False
+
+
+def what_is_said(body: bytes) -> Said:
+    """Read a body of any kind; an unreadable one says its own text."""
+    body = body[:LONGEST_BODY].removeprefix(b"\xef\xbb\xbf").strip()
+    event = _EVENT.search(body)
+    for candidate in (body, event[1] if event else b""):
+        if candidate[:1] in (b"{", b"["):
+            try:
+                return said_in(read_json(candidate))
+            except ValueError:
+                continue
+    if _TAG.search(body[:2000]):
+        title = _TITLE.search(body)
+        return Said(message=unescape(title[1].decode("utf-8", "replace")) if title else "", page=True)
+    return Said(message=body.decode("utf-8", "replace"))
+
+
+def said_in(payload: Any) -> Said:
+    """Read parsed JSON of any shape."""
+    codes = tuple(code for code, _ in zip(_codes(payload), range(MOST_CODES), strict=False))
+    return Said(message=_words(payload), codes=codes, payload=payload)
+
+
+def _words(value: Any, depth: int = 0) -> str:
+    if not value or depth > DEEPEST:
+        return ""
+    if isinstance(value, str):
+        return _unpacked(value, depth)
+    if isinstance(value, list):
+        return "; ".join(words for item in value[:3] if (words := _words(item, depth + 1)))
+    found = mapping_of(value)
+    words = next((words for name in WORDS if (words := _words(found.get(name), depth + 1))), "")
+    return _placed(found, words) if words else ""
+
+
+def _unpacked(text: str, depth: int) -> str:
+    """A message may itself be the JSON text of an error."""
+    if text[:1] in ("{", "["):
+        try:
+            return _words(read_json(text.encode("utf-8", "replace")), depth + 1) or text
+        except ValueError:
+            return text
+    return text
+
+
+def _placed(found: Any, words: str) -> str:
+    """Add what says where: FastAPI's path to the field, the provider behind a relay."""
+    if isinstance(found.get("loc"), list):
+        field = ".".join(str(step) for step in found["loc"][1:])
+        return f"{field}: {words}" if field else words
+    behind = mapping_of(found.get("metadata"))
+    raw = _words(behind.get("raw"))
+    if not raw or raw == words:
+        return words
+    name = behind.get("provider_name")
+    return f"{words} ({name}): {raw}" if isinstance(name, str) else f"{words}: {raw}"
+
+
+def _codes(value: Any, depth: int = 0) -> Iterator[str]:
+    if depth > DEEPEST:
+        return
+    if isinstance(value, list):
+        for item in value[:10]:
+            yield from _codes(item, depth + 1)
+    for name, inner in mapping_of(value).items():
+        if isinstance(inner, dict | list) and name not in ECHOES:
+            yield from _codes(inner, depth + 1)
+        elif name.lower() in CODES and isinstance(inner, str | int):
+            yield str(inner).lower()[:80]

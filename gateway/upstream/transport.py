@@ -1,0 +1,124 @@
+"""The one door out: every request to an upstream goes through `post`, whichever protocol it speaks.
+
+Sends bytes and yields bytes; knows no protocol and no JSON. Raises UpstreamError, and nothing else, for a failed call.
+No redirect is followed, no cookie kept, no proxy or .netrc of the environment used. Each read and write is held to the
+call's clock; how long a name's look-up may take is the resolver's to bound.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from urllib.parse import urlsplit
+
+import requests
+from requests.adapters import HTTPAdapter
+from urllib3 import HTTPResponse
+
+from gateway.upstream.contract import UpstreamError
+from gateway.upstream.sockets.clock import Clock, current_clock
+from gateway.upstream.sockets.connections import READ_AT_MOST, TimedAdapter, adapter, user_agent
+from gateway.upstream.sockets.failures import TRANSPORT_ERRORS, cut_off, failure
+
+LARGEST_ANSWER = 8_000_000
+LARGEST_ERROR = 64_000
+SENT_ALWAYS = {
+    "Content-Type": "application/json",
+    "Accept": "text/event-stream, application/x-ndjson, application/json",
+    # Compression would hold a stream's events back, and costs more than it saves on text this short.
+    "Accept-Encoding": "identity",
+    # A collection is never a seat of another: a bench that gets this refuses.
+    "X-Bench-Depth": "1",
+}
+
+
+class Reply:
+    """An upstream's reply: its status and headers at once, its body as it comes."""
+
+    def __init__(self, response: requests.Response, *, host: str, clock: Clock) -> None:
+        self.status = response.status_code
+        self.headers: Mapping[str, str] = response.headers
+        self._raw: HTTPResponse = response.raw
+        self._host = host
+        self._clock = clock
+        # Asked for identity, some compress nevertheless.
+        self._encoded = response.headers.get("Content-Encoding", "identity") != "identity"
+
+    def blocks(self, largest: int = LARGEST_ANSWER) -> Iterator[bytes]:
+        """Yield the body as it comes. A body that ends early just ends. Raises UpstreamError."""
+        size = 0
+        while block := self._read():
+            size += len(block)
+            if size > largest:
+                raise UpstreamError(f"the answer of {self._host} is larger than {largest:,} bytes", kind="bad_reply")
+            yield block
+
+    def drain(self) -> None:
+        """Read the end of a body whose last word has come, so that the connection can serve another call."""
+        self._clock.drain()
+        try:
+            for _ in self.blocks(LARGEST_ERROR):
+                pass
+        except UpstreamError:
+            return
+
+    def _read(self) -> bytes:
+        try:
+            return self._raw.read1(READ_AT_MOST, decode_content=self._encoded)
+        except TRANSPORT_ERRORS as error:
+            if cut_off(error):
+                return b""
+            raise failure(error, host=self._host, clock=self._clock) from error
+
+
+def beginning_of(blocks: Iterable[bytes]) -> bytes:
+    """As much of an error's body as is worth reading, and however little of it comes."""
+    body = b""
+    try:
+        for block in blocks:
+            body += block
+            if len(body) >= LARGEST_ERROR:
+                break
+    except UpstreamError:
+        # The status is known, and says more than how its explanation broke off.
+        return body
+    return body
+
+
+@contextmanager
+def post(url: str, *, headers: Mapping[str, str], body: bytes, clock: Clock) -> Iterator[Reply]:
+    """Send one request and lend its reply; the connection is given back, or closed when it was not read to its end."""
+    host = _host(url)
+    token = current_clock.set(clock)
+    try:
+        response = _sent(url, headers=headers, body=body, clock=clock)
+    except TRANSPORT_ERRORS as error:
+        raise failure(error, host=host, clock=clock) from error
+    finally:
+        current_clock.reset(token)
+    try:
+        yield Reply(response, host=host, clock=clock)
+    finally:
+        response.close()
+
+
+def _sent(url: str, *, headers: Mapping[str, str], body: bytes, clock: Clock) -> requests.Response:
+    request = requests.PreparedRequest()
+    request.prepare(method="POST", url=url, headers={"User-Agent": user_agent(), **SENT_ALWAYS, **headers}, data=body)
+    try:
+        return _through(adapter(), request, clock)
+    except requests.ConnectionError:
+        # The race of every kept connection: the server closed it while the request was on its way, and never read that.
+        # Nothing else is ever sent twice.
+        if not clock.connection_was_stale():
+            raise
+    return _through(TimedAdapter(pool_connections=1, pool_maxsize=1), request, clock)
+
+
+def _through(door: HTTPAdapter, request: requests.PreparedRequest, clock: Clock) -> requests.Response:
+    return door.send(request, stream=True, timeout=(clock.connect_limit, clock.left()))
+
+
+def _host(url: str) -> str:
+    try:
+        return urlsplit(url).netloc.rpartition("@")[2] or "the endpoint"
+    except ValueError:
+        return "the endpoint"
