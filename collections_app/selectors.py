@@ -69,6 +69,12 @@ def current_limits() -> Limits:
     return Limits.objects.first() or Limits()
 
 
+def primary_model() -> LanguageModel | None:
+    """Return the bench's primary model with its endpoint, when one is marked."""
+    limits = Limits.objects.select_related("primary__endpoint").first()
+    return limits.primary if limits else None
+
+
 def nearest_aliases(alias: str, most: int = 3) -> list[str]:
     """Return the aliases on the bench that look most like `alias`, nearest first."""
     aliases = LanguageModel.objects.order_by("alias").values_list("alias", flat=True)

@@ -1,4 +1,4 @@
-"""Limits: one page for the bench's one row; it is neither added nor deleted."""
+"""Limits and the primary model: one page for the bench's one row; it is neither added nor deleted."""
 
 from typing import Any
 
@@ -17,7 +17,8 @@ from collections_app.selectors import seat_arithmetic
 @admin.register(Limits)
 class LimitsAdmin(RowAdmin):
     readonly_fields = ("sums",)
-    fieldsets = ((None, {"fields": (("max_calls", "max_explorers"), "sums")}),)
+    autocomplete_fields = ("primary",)
+    fieldsets = ((None, {"fields": (("max_calls", "max_explorers"), "sums")}), ("Merged replies", {"fields": ("primary",)}))
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False

@@ -88,7 +88,7 @@ class Membership(models.Model):
 
 
 class Limits(models.Model):
-    """How many seats a panel has; one row for the whole bench."""
+    """How many seats a panel has, and the bench's primary model; one row for the whole bench."""
 
     id = models.PositiveSmallIntegerField(primary_key=True, default=1, editable=False)
     max_calls = models.PositiveSmallIntegerField(
@@ -98,6 +98,15 @@ class Limits(models.Model):
     )
     max_explorers = models.PositiveSmallIntegerField(
         default=2, validators=[MaxValueValidator(10)], help_text="The most explorers of one panel."
+    )
+    primary = models.ForeignKey(
+        LanguageModel,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        verbose_name="primary model",
+        help_text="Merges where neither the collection nor evidence names a merger.",
     )
 
     class Meta:

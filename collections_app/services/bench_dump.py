@@ -16,7 +16,7 @@ ONLY_WHEN_SET = frozenset(
 def dump_bench() -> dict[str, Any]:
     """Return the bench by table, row and key, in the order in which a person would write it."""
     bench: dict[str, Any] = {name: _rows(TABLES[name]) for name in ("endpoints", "models", "collections", "shapes")}
-    bench["limits"] = row_values(LIMITS, current_limits())
+    bench["limits"] = _row(LIMITS, current_limits())
     return bench
 
 

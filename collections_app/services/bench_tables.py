@@ -119,7 +119,15 @@ TABLES: Mapping[str, Table] = {
     ),
 }
 # The bench has one row of these: the table is the row.
-LIMITS = Table(Limits, "", {"max_calls": Key("max_calls", WHOLE), "max_explorers": Key("max_explorers", WHOLE)})
+LIMITS = Table(
+    Limits,
+    "",
+    {
+        "max_calls": Key("max_calls", WHOLE),
+        "max_explorers": Key("max_explorers", WHOLE),
+        "primary": Key("primary", names="models"),
+    },
+)
 
 
 def read_rows(bench: Mapping[str, Any], problems: Problems) -> tuple[dict[str, dict[str, Row]], Row | None]:

@@ -10,7 +10,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from collections_app.models import Collection, Endpoint, LanguageModel, Limits, Shape
-from collections_app.selectors import members_of
+from collections_app.selectors import members_of, primary_model
+from collections_app.services.bench_dump import dump_bench
 from collections_app.tests.rosters import make_collection, make_model
 
 pytestmark = pytest.mark.django_db
@@ -159,7 +160,7 @@ def test_the_format_is_seen_from_the_text_too(tmp_path: Path) -> None:
 def test_a_dump_goes_into_a_file_in_its_format(tmp_path: Path) -> None:
     load(tmp_path, BENCH)
     call_command("dump_bench", str(tmp_path / "out.json"))
-    assert json.loads((tmp_path / "out.json").read_text())["limits"] == {"max_calls": 6, "max_explorers": 1}
+    assert json.loads((tmp_path / "out.json").read_text())["limits"] == {"max_calls": 6, "max_explorers": 1, "primary": ""}
     with pytest.raises(CommandError, match="cannot write"):
         call_command("dump_bench", str(tmp_path / "no-such-folder" / "out.json"))
 
@@ -303,3 +304,19 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path, name: str) -> Non
 def test_a_file_name_that_is_no_text_is_refused() -> None:
     with pytest.raises(CommandError, match=r"cannot read '\\udcff.toml'"):
         call_command("load_bench", "\udcff.toml")
+
+
+def test_the_primary_model_may_be_one_of_the_same_file(tmp_path: Path) -> None:
+    bench = {
+        "endpoints": {"here": {"base_url": "http://127.0.0.1:9/v1"}},
+        "models": {"first": {"endpoint": "here", "model": "one"}},
+        "limits": {"primary": "first"},
+    }
+    (tmp_path / "bench.json").write_text(json.dumps(bench))
+    call_command("load_bench", str(tmp_path / "bench.json"))
+    assert primary_model().alias == "first"
+    assert dump_bench()["limits"]["primary"] == "first"
+    bench["limits"]["primary"] = "frist"
+    (tmp_path / "bench.json").write_text(json.dumps(bench))
+    with pytest.raises(CommandError, match=r'limits.primary: no model "frist"; did you mean "first"'):
+        call_command("load_bench", str(tmp_path / "bench.json"))
