@@ -9,8 +9,9 @@ from collections.abc import Callable
 from daphne.server import Server
 from twisted.internet import reactor
 
+from benchsite.http_request import use_bench_requests
 from evidence.services import interrupt_running
-from gateway.asgi import App
+from gateway.asked import App
 from gateway.panel.running import running_panels
 from gateway.workers import worker_pool
 from gateway.workers.ledger import ledger
@@ -52,6 +53,7 @@ class BenchServer:
         self.listening = bool(self._server.listening_addresses)
         if not self.listening:
             return
+        use_bench_requests(self._server.http_factory)
         loop = asyncio.get_event_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._signalled)

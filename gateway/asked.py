@@ -1,15 +1,19 @@
-"""What the edge has learned of a request, handed on in the ASGI scope: view, format, caller, body."""
+"""ASGI's own words as types, and what the edge has learned of a request, handed on in its scope: view, format, caller, body."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from gateway.wire.contract import Route, WireFormat
 from keys.services import Caller
 
+Scope = dict[str, Any]
+Event = Mapping[str, Any]
+Receive = Callable[[], Awaitable[Event]]
+Send = Callable[[Event], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
 SCOPE_KEY = "bench"
-# The apps below the gateway know the caller alone.
-CALLER_KEY = "bench.caller"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,9 +28,6 @@ class Asked:
     base_url: str
     body: bytes
     payload: Any = None
-
-    def in_scope(self) -> dict[str, Any]:
-        return {SCOPE_KEY: self, CALLER_KEY: self.caller}
 
 
 def asked_of(scope: Mapping[str, Any]) -> Asked:

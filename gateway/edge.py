@@ -12,8 +12,7 @@ import orjson
 from django.urls import Resolver404, ResolverMatch, resolve
 from rest_framework.exceptions import APIException
 
-from gateway.asgi import App, Message, Receive, Scope, Send
-from gateway.asked import Asked
+from gateway.asked import SCOPE_KEY, App, Asked, Event, Receive, Scope, Send
 from gateway.conf import conf
 from gateway.errors import BadRequest, MethodRefused, NotFound, NotJson, TooLarge
 from gateway.origins import refuse_foreign_host, refuse_foreign_page
@@ -69,7 +68,7 @@ class Edge:
             payload=await _parse(body, headers) if scope["method"] == "POST" else None,
         )
         app = self._stream_app if _streams(asked) else self._json_app
-        return app, {**scope, **asked.in_scope()}, _replay(receive)
+        return app, {**scope, SCOPE_KEY: asked}, _replay(receive)
 
 
 def _headers_of(scope: Scope) -> dict[str, str]:
@@ -109,7 +108,7 @@ async def _read_body(headers: Mapping[str, str], receive: Receive) -> bytes:
         more = message.get("more_body", False)
     if size > conf.max_body_bytes:
         raise TooLarge(
-            f"The body is {size:,} bytes; {conf.max_body_bytes:,} is the most. "
+            f"The body is too long: {conf.max_body_bytes:,} bytes is the most. "
             "Send images as https:// URLs or smaller ones, or shorten the prompt."
         )
     return b"".join(chunks)
@@ -133,9 +132,9 @@ def _streams(asked: Asked) -> bool:
 
 def _replay(receive: Receive) -> Receive:
     """A receive that says at once that the body has come, then what really comes."""
-    pending: list[Message] = [{"type": "http.request", "body": b"", "more_body": False}]
+    pending: list[Event] = [{"type": "http.request", "body": b"", "more_body": False}]
 
-    async def replayed() -> Message:
+    async def replayed() -> Event:
         return pending.pop() if pending else await receive()
 
     return replayed

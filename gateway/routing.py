@@ -10,8 +10,7 @@ from channels.routing import ProtocolTypeRouter
 from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpResponse
 
-from gateway.asgi import Receive, Scope, Send
-from gateway.asked import Asked, asked_of
+from gateway.asked import Asked, Receive, Scope, Send, asked_of
 from gateway.consumers import StreamConsumer
 from gateway.workers.ledger import ledger
 

@@ -1,10 +1,11 @@
-"""Which collection a model name asks for, in which reply mode, and what to say when it asks for none."""
+"""What the names in a request stand for: a collection in a reply mode, models by alias; and what to say when for nothing."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from collections_app.models import Collection
+from collections_app.models import Collection, LanguageModel
+from collections_app.selectors import nearest_aliases
 from gateway.chat import ReplyMode
 from gateway.errors import BadRequest, NotFound, Refusal
 
@@ -44,3 +45,24 @@ def _describe(collection: Collection) -> str:
     description = f": {collection.description}" if collection.description else ""
     tags = f" [{', '.join(collection.tags)}]" if collection.tags else ""
     return f"{collection.asked_as}{description}{tags}"
+
+
+def nominated_models(aliases: Sequence[str]) -> list[LanguageModel]:
+    """Return the models that `with` names, in the caller's order, each once. Raises BadRequest for an unknown alias."""
+    return _models_named(aliases, "with")
+
+
+def named_merger(alias: str) -> LanguageModel | None:
+    """Return the model that `bench.merger` names, if it names one. Raises BadRequest for an unknown alias."""
+    return _models_named([alias], "bench.merger")[0] if alias else None
+
+
+def _models_named(aliases: Sequence[str], field: str) -> list[LanguageModel]:
+    if not aliases:
+        return []
+    named = LanguageModel.objects.select_related("endpoint").in_bulk(set(aliases), field_name="alias")
+    for alias in aliases:
+        if alias not in named:
+            near = ", ".join(nearest_aliases(alias)) or "none is near"
+            raise BadRequest(f"{field} names {alias[:80]!r}, which is no model on this bench. Nearest: {near}.", param=field)
+    return [named[alias] for alias in dict.fromkeys(aliases)]

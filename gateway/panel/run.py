@@ -10,10 +10,8 @@ from collections_app.models import Collection
 from collections_app.selectors import all_collections, collection_asked_for, current_limits, may_explore, members_of
 from evidence.selectors import staleness
 from gateway.chat import ChatRequest
-from gateway.panel.merge import merge
-from gateway.panel.merger import MergerChoice
-from gateway.panel.naming import AskedName, not_found, read_model_name
-from gateway.panel.nominated import named_merger, nominated_models
+from gateway.panel.merge import MergerChoice, merge
+from gateway.panel.naming import AskedName, named_merger, nominated_models, not_found, read_model_name
 from gateway.panel.record import seat_jobs, write_down
 from gateway.panel.request import Request
 from gateway.panel.running import PanelRun, running_panels

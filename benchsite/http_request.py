@@ -1,0 +1,59 @@
+"""Daphne's HTTP request with what a gateway needs: bodies bounded and in memory, forms left alone, errors in JSON."""
+
+from io import BytesIO
+from typing import Any
+
+import orjson
+from daphne.http_protocol import HTTPFactory, WebRequest
+from django.conf import settings
+
+
+class BenchRequest(WebRequest):
+    """One request.
+
+    Twisted spools a body over 100 kB into a file, however long it is; here it stays in memory, where an image belongs,
+    and ends one byte past the cap: the edge sees that it was too long, and the rest is read and dropped.
+    """
+
+    content: BytesIO
+
+    def gotLength(self, length: int | None) -> None:  # noqa: N802 (Twisted's name)
+        self.content = BytesIO()
+
+    def handleContentChunk(self, data: bytes) -> None:  # noqa: N802 (Twisted's name)
+        room = settings.BENCH_MAX_BODY_BYTES + 1 - self.content.tell()
+        self.content.write(data[: max(0, room)])
+
+    def requestReceived(self, command: bytes, path: bytes, version: bytes) -> None:  # noqa: N802 (Twisted's name)
+        # Twisted's own would parse a form here, which nothing below reads, and answer a broken one with an empty 400.
+        self.content.seek(0)
+        self.args: dict[bytes, list[bytes]] = {}
+        self.method, self.uri, self.clientproto = command, path, version
+        self.path = path.partition(b"?")[0]
+        self.client, self.host = self.channel.getPeer(), self.channel.getHost()
+        self.process()
+
+    def basic_error(self, status: int, status_text: bytes, body: str) -> None:
+        """What Daphne refuses before an application sees it, and an application that broke: JSON, not Daphne's page."""
+        error = {
+            "message": body,
+            "type": "invalid_request_error" if status < 500 else "server_error",
+            "param": None,
+            "code": None,
+        }
+        headers = [(b"Content-Type", b"application/json")]
+        if not self._response_started:
+            self.handle_reply({"type": "http.response.start", "status": status, "headers": headers})
+        self.handle_reply({"type": "http.response.body", "body": orjson.dumps({"error": error})})
+
+
+def use_bench_requests(factory: HTTPFactory) -> None:
+    """Have `factory`, which names Daphne's request class outright, build ours. Call before it has a connection."""
+    build = factory.buildProtocol
+
+    def build_ours(address: Any) -> Any:
+        protocol = build(address)
+        protocol.requestFactory = BenchRequest
+        return protocol
+
+    factory.buildProtocol = build_ours  # type: ignore[method-assign]
