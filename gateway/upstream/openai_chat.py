@@ -86,14 +86,14 @@ def _content(parts: Sequence[Part]) -> Any:
 def _chunk(name: str, data: bytes) -> Mapping[str, Any]:
     """An event's JSON, empty for an event that is none of ours. Raises UpstreamError for a chunk that cannot be read."""
     try:
-        chunk = _unwrapped(read_json(data))
+        payload = read_json(data)
     except ValueError:
-        chunk = {}
-    if chunk or not data.strip():
-        return chunk
+        payload = None
+    if isinstance(payload, dict | list):
+        return _unwrapped(payload)
     if name == "error":
         raise read_error(200, {}, data)
-    if name in CHUNKS:
+    if name in CHUNKS and data.strip():
         raise UpstreamError("a malformed chunk came in the stream", kind="bad_reply")
     return {}
 

@@ -13,21 +13,14 @@ import requests
 from requests.adapters import HTTPAdapter
 from urllib3 import HTTPResponse
 
+from gateway.conf import conf
 from gateway.upstream.contract import UpstreamError
 from gateway.upstream.sockets.clock import Clock, current_clock
-from gateway.upstream.sockets.connections import READ_AT_MOST, TimedAdapter, adapter, user_agent
+from gateway.upstream.sockets.connections import READ_AT_MOST, TimedAdapter, adapter
 from gateway.upstream.sockets.failures import TRANSPORT_ERRORS, cut_off, failure
 
 LARGEST_ANSWER = 8_000_000
 LARGEST_ERROR = 64_000
-SENT_ALWAYS = {
-    "Content-Type": "application/json",
-    "Accept": "text/event-stream, application/x-ndjson, application/json",
-    # Compression would hold a stream's events back, and costs more than it saves on text this short.
-    "Accept-Encoding": "identity",
-    # A collection is never a seat of another: a bench that gets this refuses.
-    "X-Bench-Depth": "1",
-}
 
 
 class Reply:
@@ -102,7 +95,7 @@ def post(url: str, *, headers: Mapping[str, str], body: bytes, clock: Clock) -> 
 
 def _sent(url: str, *, headers: Mapping[str, str], body: bytes, clock: Clock) -> requests.Response:
     request = requests.PreparedRequest()
-    request.prepare(method="POST", url=url, headers={"User-Agent": user_agent(), **SENT_ALWAYS, **headers}, data=body)
+    request.prepare(method="POST", url=url, headers={**_sent_always(), **headers}, data=body)
     try:
         return _through(adapter(), request, clock)
     except requests.ConnectionError:
@@ -111,6 +104,19 @@ def _sent(url: str, *, headers: Mapping[str, str], body: bytes, clock: Clock) ->
         if not clock.connection_was_stale():
             raise
     return _through(TimedAdapter(pool_connections=1, pool_maxsize=1), request, clock)
+
+
+def _sent_always() -> dict[str, str]:
+    return {
+        "Content-Type": "application/json",
+        "Accept": "text/event-stream, application/x-ndjson, application/json",
+        # Compression would hold a stream's events back, and costs more than it saves on text this short.
+        "Accept-Encoding": "identity",
+        # Some providers' gateways refuse the names of HTTP libraries.
+        "User-Agent": f"Benchsite/{conf.version}",
+        # A collection is never a seat of another: a bench that gets this refuses.
+        "X-Bench-Depth": "1",
+    }
 
 
 def _through(door: HTTPAdapter, request: requests.PreparedRequest, clock: Clock) -> requests.Response:

@@ -13,7 +13,10 @@ MARKS = (
     ("[THINK]", "[/THINK]"),
 )
 # gpt-oss: channels, of which only the final one is for the reader.
-_CHANNEL = re.compile(r"<\|channel\|>\s*(\w+)[^<]*<\|message\|>(.*?)(?=<\|(?:end|return|call|start|channel)\|>|\Z)", re.DOTALL)
+_CHANNEL = re.compile(
+    r"<\|channel\|>\s*(\w+)[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>(.*?)(?=<\|(?:end|return|call|start|channel)\|>|\Z)",
+    re.DOTALL,
+)
 _CHANNELS = re.compile(r"\s*(?:<\|start\|>assistant)?\s*<\|channel\|>")
 # The same where a server left the marks out and their names in.
 _BARE_CHANNELS = re.compile(r"\s*analysis(?=[A-Z\s])(.*?)assistantfinal(.*)", re.DOTALL)

@@ -47,7 +47,9 @@ class Dechunker:
                 self._left = int(line.partition(b";")[0], 16)
             except ValueError as error:
                 raise IncompleteRead(b"") from error
-            self.in_trailers = self._left <= 0
+            if self._left < 0:
+                raise IncompleteRead(b"")
+            self.in_trailers = self._left == 0
 
     def _keep(self, line: bytes) -> None:
         if len(line) > LONGEST_LINE:

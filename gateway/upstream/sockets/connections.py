@@ -6,12 +6,10 @@ urllib3's timeouts bound one `recv`: an upstream that sends a byte now and then 
 import http.client
 import io
 import ssl
-import tomllib
 from functools import cache
 from socket import socket
 from typing import Any
 
-from django.conf import settings
 from requests.adapters import HTTPAdapter
 from requests.utils import DEFAULT_CA_BUNDLE_PATH
 from urllib3.connection import HTTPConnection, HTTPSConnection
@@ -131,10 +129,3 @@ def trusted() -> ssl.SSLContext:
 def adapter() -> TimedAdapter:
     """The process's connections, as many kept for a host as seats are answered at once."""
     return TimedAdapter(pool_connections=KEPT_HOSTS, pool_maxsize=conf.seat_workers)
-
-
-@cache
-def user_agent() -> str:
-    """Some providers' gateways refuse the names of HTTP libraries."""
-    project = tomllib.loads((settings.BASE_DIR / "pyproject.toml").read_text())["project"]
-    return f"Benchsite/{project['version']}"
