@@ -29,6 +29,12 @@ class Asked:
     body: bytes
     payload: Any = None
 
+    @property
+    def format_route(self) -> Route:
+        """The route, on a format's own routes."""
+        assert self.route is not None
+        return self.route
+
 
 def asked_of(scope: Mapping[str, Any]) -> Asked:
     """What the edge put into a request's scope."""

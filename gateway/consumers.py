@@ -5,7 +5,7 @@ Only watches a panel; a hang-up ends the watching, never the panel.
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Any
 
 import orjson
@@ -15,10 +15,10 @@ from rest_framework.exceptions import APIException
 from gateway.asked import asked_of
 from gateway.conf import conf
 from gateway.panel.request import Request
-from gateway.panel.run import open_panel
+from gateway.panel.run import check_collection, open_panel
 from gateway.panel.running import PanelRun
 from gateway.wire import render_refusal
-from gateway.wire.contract import StreamEncoder
+from gateway.wire.contract import NoPanel, StreamEncoder
 
 logger = logging.getLogger(__name__)
 
@@ -34,18 +34,20 @@ class StreamConsumer(AsyncHttpConsumer):
     async def handle(self, body: bytes) -> None:
         asked = asked_of(self.scope)
         try:
-            chat = asked.wire_format.parse_request(asked.payload, **asked.path)
+            chat = asked.wire_format.parse_request(asked.payload, asked.format_route, **asked.path)
+            if isinstance(chat, NoPanel):
+                await check_collection(chat.model)
+                return await self._send_json(200, chat.rendered.body, chat.rendered.headers)
             run = await open_panel(Request(chat, asked.caller, asked.base_url))
         except APIException as error:
-            await self._refuse(error)
-            return
+            return await self._refuse(error)
         except Exception as error:
             # The stream's boundary: nothing has been sent, so the caller still gets a status.
             logger.error("A gateway stream failed", exc_info=error)
-            await self._refuse(APIException(BROKEN))
-            return
-        encoder = asked.wire_format.stream_encoder(chat)
-        await self.send_headers(headers=[(b"Content-Type", encoder.content_type.encode()), *_HEADERS])
+            return await self._refuse(APIException(BROKEN))
+        encoder = asked.wire_format.stream_encoder(chat, asked.format_route)
+        headers = [(b"Content-Type", encoder.content_type.encode()), *_HEADERS, *_encoded(encoder.headers)]
+        await self.send_headers(headers=headers)
         await self._watch(run, encoder)
         await self.send_body(b"")
 
@@ -65,15 +67,20 @@ class StreamConsumer(AsyncHttpConsumer):
 
     async def _refuse(self, error: APIException) -> None:
         rendered = render_refusal(asked_of(self.scope).wire_format, error)
-        headers = [(name.encode(), value.encode()) for name, value in rendered.headers.items()]
-        await self.send_response(
-            rendered.status, orjson.dumps(rendered.body), headers=[(b"Content-Type", b"application/json"), *headers]
-        )
+        await self._send_json(rendered.status, rendered.body, rendered.headers)
+
+    async def _send_json(self, status: int, body: Any, headers: Mapping[str, str]) -> None:
+        sent = [(b"Content-Type", b"application/json"), *_encoded(headers)]
+        await self.send_response(status, orjson.dumps(body), headers=sent)
 
     async def _write(self, events: Iterable[bytes]) -> None:
         """One event a write: readers behind a proxy see each as it comes."""
         for event in events:
             await self.send_body(event, more_body=True)
+
+
+def _encoded(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
+    return [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
 
 
 async def _with_silences(pieces: AsyncIterator[str], seconds: float) -> AsyncIterator[str | None]:

@@ -14,10 +14,10 @@ from rest_framework.exceptions import APIException
 
 from gateway.asked import SCOPE_KEY, App, Asked, Event, Receive, Scope, Send
 from gateway.conf import conf
-from gateway.errors import BadRequest, MethodRefused, NotFound, NotJson, TooLarge
+from gateway.errors import BadRequest, LoopRefused, MethodRefused, NotFound, NotJson, TooLarge
 from gateway.origins import refuse_foreign_host, refuse_foreign_page
-from gateway.wire import DEFAULT_FORMAT, render_refusal
-from gateway.wire.contract import WireFormat
+from gateway.wire import format_of_path, listing_format, render_refusal
+from gateway.wire.contract import Route, WireFormat
 from keys.services import LOCAL
 
 URLCONF = "gateway.urls"
@@ -37,7 +37,7 @@ class Edge:
         if scope["type"] != "http":
             return await _close(scope, send)
         headers = _headers_of(scope)
-        wire_format = DEFAULT_FORMAT
+        wire_format = format_of_path(scope["path"].lstrip("/"))
         try:
             refuse_foreign_host(headers)
             mine = scope["path"].lstrip("/").split("/", 1)[0] in PREFIXES
@@ -45,30 +45,46 @@ class Edge:
             app = self._site
             if mine:
                 match = _resolve(scope["path"])
-                wire_format = match.kwargs.get("wire_format", DEFAULT_FORMAT)
-                app, scope, receive = await self._admit(match, headers, scope, receive)
+                wire_format = _format_of(match, headers, wire_format)
+                app, scope, receive = await self._admit(match, wire_format, headers, scope, receive)
         except APIException as refusal:
             return await _refuse(wire_format, refusal, scope, send)
         await app(scope, receive, send)
 
     async def _admit(
-        self, match: ResolverMatch, headers: Mapping[str, str], scope: Scope, receive: Receive
+        self, match: ResolverMatch, wire_format: WireFormat, headers: Mapping[str, str], scope: Scope, receive: Receive
     ) -> tuple[App, Scope, Receive]:
         """Check a gateway request and return whose it is, with what was learned of it in its scope."""
         _refuse_method(match, scope["method"])
+        route = match.kwargs.get("route")
         body = await _read_body(headers, receive)
         asked = Asked(
             view=match.func,
-            wire_format=match.kwargs.pop("wire_format", DEFAULT_FORMAT),
-            route=match.kwargs.pop("route", None),
-            path=match.kwargs,
+            wire_format=wire_format,
+            route=route,
+            path={name: value for name, value in match.kwargs.items() if name not in ("wire_format", "route")},
             caller=LOCAL,
             base_url=f"{scope.get('scheme', 'http')}://{headers['host']}",
             body=body,
             payload=await _parse(body, headers) if scope["method"] == "POST" else None,
         )
+        _refuse_a_bench_asking(route, headers)
         app = self._stream_app if _streams(asked) else self._json_app
         return app, {**scope, SCOPE_KEY: asked}, _replay(receive)
+
+
+def _format_of(match: ResolverMatch, headers: Mapping[str, str], by_path: WireFormat) -> WireFormat:
+    """The route's format. Three formats list models under one path, and their SDKs are told apart by their headers."""
+    route: Route | None = match.kwargs.get("route")
+    if route and route.task in ("list_models", "show_model"):
+        return listing_format(headers, match.kwargs["wire_format"])
+    return match.kwargs.get("wire_format") or by_path
+
+
+def _refuse_a_bench_asking(route: Route | None, headers: Mapping[str, str]) -> None:
+    """A collection is never a seat of another: two benches that asked each other would never end."""
+    if route and route.task == "generate" and "x-bench-depth" in headers:
+        raise LoopRefused("A bench asked this bench (X-Bench-Depth): a collection is never a seat of another.")
 
 
 def _headers_of(scope: Scope) -> dict[str, str]:
@@ -126,8 +142,10 @@ async def _parse(body: bytes, headers: Mapping[str, str]) -> Any:
 
 
 def _streams(asked: Asked) -> bool:
+    """Whether a request gets a stream. A `stream` of a wrong type is refused where the body is read."""
     when = asked.route.streams if asked.route else "never"
-    return when == "when_asked" and isinstance(asked.payload, dict) and asked.payload.get("stream") is True
+    wanted = asked.payload.get("stream") if isinstance(asked.payload, dict) else None
+    return when == "always" or (when == "when_asked" and wanted is True) or (when == "unless_refused" and wanted is not False)
 
 
 def _replay(receive: Receive) -> Receive:

@@ -19,8 +19,11 @@ from gateway.asked import Asked, asked_of
 from gateway.panel.listing import listed_collection, listed_collections
 from gateway.panel.recorded import recorded_panel
 from gateway.panel.request import Request
-from gateway.panel.run import open_panel
+from gateway.panel.run import check_collection, open_panel
+from gateway.panel.size import estimate
 from gateway.wire import render_refusal
+from gateway.wire.contract import NoPanel, Rendered
+from gateway.wire.reading import Fields
 from gateway.workers.ledger import ledger
 
 logger = logging.getLogger(__name__)
@@ -54,11 +57,31 @@ class GenerateView(AsyncAPIView):
     """A panel in one reply, whichever the format."""
 
     async def post(self, request: DrfRequest, **path: str) -> HttpResponse:
-        asked = self.asked
-        chat = asked.wire_format.parse_request(asked.payload, **path)
+        asked, route = self.asked, self.asked.format_route
+        chat = asked.wire_format.parse_request(asked.payload, route, **path)
+        if isinstance(chat, NoPanel):
+            await check_collection(chat.model)
+            return _sent(chat.rendered)
         run = await open_panel(Request(chat, asked.caller, asked.base_url))
-        rendered = asked.wire_format.render_reply(await run.result())
-        return _json(rendered.body, headers=rendered.headers)
+        return _sent(asked.wire_format.render_reply(await run.result(), route))
+
+
+class CountView(AsyncAPIView):
+    """The size estimate of a request, by which it would be refused; no model is asked."""
+
+    async def post(self, request: DrfRequest, **path: str) -> HttpResponse:
+        asked = self.asked
+        chat = asked.wire_format.parse_request(asked.payload, asked.format_route, **path)
+        await check_collection(chat.model)
+        tokens = 0 if isinstance(chat, NoPanel) else estimate(chat.messages)
+        return _json(asked.wire_format.render_count(tokens))
+
+
+class FixedView(AsyncAPIView):
+    """What a format's clients ask and always hear the same, such as a version."""
+
+    async def get(self, request: DrfRequest) -> HttpResponse:
+        return _json(self.asked.format_route.body)
 
 
 class ModelsView(AsyncAPIView):
@@ -73,8 +96,15 @@ class ModelView(AsyncAPIView):
     """One collection, as the format shows a model."""
 
     async def get(self, request: DrfRequest, model: str) -> HttpResponse:
-        listed = await asyncio.wrap_future(ledger().run(partial(listed_collection, model)))
-        return _json(self.asked.wire_format.render_model(listed))
+        return await _shown(self.asked, model)
+
+
+class NamedModelView(AsyncAPIView):
+    """One collection, named in the body."""
+
+    async def post(self, request: DrfRequest) -> HttpResponse:
+        body = Fields(self.asked.payload)
+        return await _shown(self.asked, body.text("model") or body.text("name"))
 
 
 class PanelView(AsyncAPIView):
@@ -96,6 +126,15 @@ def refusal(error: Exception, context: dict[str, Any]) -> Response | HttpRespons
 
 def _asked(request: DrfRequest) -> Asked:
     return asked_of(request._request.scope)  # type: ignore[attr-defined]
+
+
+async def _shown(asked: Asked, model: str) -> HttpResponse:
+    listed = await asyncio.wrap_future(ledger().run(partial(listed_collection, model)))
+    return _json(asked.wire_format.render_model(listed))
+
+
+def _sent(rendered: Rendered) -> HttpResponse:
+    return _json(rendered.body, headers=rendered.headers)
 
 
 def _json(body: Any, status: int = 200, headers: Any = None) -> HttpResponse:

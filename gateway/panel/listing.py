@@ -42,6 +42,7 @@ def _both_modes(collection: Collection, limits: Limits) -> Iterator[ListedCollec
             merger=collection.merger.alias if collection.merger else "",
             explorers=limits.explorers_beside(len(members)),
             context_window=known.context_window,
+            output_limit=min((model.output_limit for model in members if model.output_limit), default=None),
             capabilities=known.capabilities,
             created=int(collection.created_at.timestamp()),
         )

@@ -9,7 +9,6 @@ from functools import partial
 from collections_app.models import Collection
 from collections_app.selectors import all_collections, collection_asked_for, current_limits, may_explore, members_of
 from evidence.selectors import staleness
-from gateway.chat import ChatRequest
 from gateway.panel.merge import MergerChoice, merge
 from gateway.panel.naming import AskedName, named_merger, nominated_models, not_found, read_model_name
 from gateway.panel.record import seat_jobs, write_down
@@ -36,7 +35,7 @@ async def _open_and_follow(request: Request) -> PanelRun:
 
 def _open(request: Request) -> PanelRun:
     chat = request.chat
-    asked, collection = _collection(chat)
+    asked, collection = _collection(chat.model)
     table = Table(images=chat.images, tokens=estimate(chat.messages))
     limits = current_limits()
     nominated = nominated_models(chat.bench.nominated)
@@ -58,11 +57,16 @@ def _open(request: Request) -> PanelRun:
     return PanelRun(panel, seats, answers, partial(merge, chat, choice, panel.id) if reply == "merged" else None)
 
 
-def _collection(chat: ChatRequest) -> tuple[AskedName, Collection]:
-    asked = read_model_name(chat.model)
+async def check_collection(model: str) -> None:
+    """Raise a Refusal unless a model name asks for a collection."""
+    await asyncio.wrap_future(ledger().run(partial(_collection, model)))
+
+
+def _collection(model: str) -> tuple[AskedName, Collection]:
+    asked = read_model_name(model)
     collection = collection_asked_for(asked.name) if asked else None
     if asked is None or collection is None:
-        raise not_found(chat.model, all_collections())
+        raise not_found(model, all_collections())
     return asked, collection
 
 

@@ -9,12 +9,13 @@ from gateway.errors import BadRequest
 from gateway.reply import AskedPanel, PanelReply, SeatAnswer
 from gateway.wire import openai_chat
 
+ROUTE = openai_chat.ROUTES[0]
 HI = {"role": "user", "content": "hi"}
 PNG = "data:image/png;base64,iVBORw0KGgo="
 
 
 def parse(**fields):
-    return openai_chat.parse_request({"model": "bench/core", "messages": [HI]} | fields)
+    return openai_chat.parse_request({"model": "bench/core", "messages": [HI]} | fields, ROUTE)
 
 
 def reply(**fields) -> PanelReply:
@@ -168,19 +169,19 @@ def test_a_wrong_type_is_refused_by_the_name_of_its_field(fields, param):
 @pytest.mark.parametrize("payload", [None, [], "x", 5, True])
 def test_a_body_that_is_no_object_is_refused(payload):
     with pytest.raises(BadRequest, match="must be an object"):
-        openai_chat.parse_request(payload)
+        openai_chat.parse_request(payload, ROUTE)
 
 
 def test_the_reply_carries_bench_unless_told_not_to():
-    body = openai_chat.render_reply(reply()).body
+    body = openai_chat.render_reply(reply(), ROUTE).body
     assert body["choices"][0]["message"]["content"] == "# bench/core"
     assert body["usage"] == {"prompt_tokens": 2, "completion_tokens": 3, "total_tokens": 5}
     assert body["bench"]["seats"][0]["answer"] == "Yes."
-    assert "bench" not in openai_chat.render_reply(reply(field=False)).body
+    assert "bench" not in openai_chat.render_reply(reply(field=False), ROUTE).body
 
 
 def test_a_stream_names_the_role_once_and_puts_bench_on_the_finish_reason():
-    encoder = openai_chat.stream_encoder(parse(stream=True, stream_options={"include_usage": True}))
+    encoder = openai_chat.stream_encoder(parse(stream=True, stream_options={"include_usage": True}), ROUTE)
     chunks = events([*encoder.start(), *encoder.text("a\u2028"), *encoder.finish(reply())])
     assert [chunk["choices"][0]["delta"].get("role") for chunk in chunks[:3]] == ["assistant", None, None]
     assert len({(chunk["id"], chunk["created"], chunk["model"], chunk["object"]) for chunk in chunks}) == 1
@@ -192,13 +193,13 @@ def test_a_stream_names_the_role_once_and_puts_bench_on_the_finish_reason():
 
 
 def test_a_stream_is_ascii_and_keeps_alive_with_a_comment():
-    encoder = openai_chat.stream_encoder(parse(stream=True))
+    encoder = openai_chat.stream_encoder(parse(stream=True), ROUTE)
     assert all(event.isascii() for event in encoder.text("é\u2028汉"))
     assert all(event.startswith(b":") and event.endswith(b"\n\n") for event in encoder.keepalive())
 
 
 def test_a_failed_stream_ends_in_an_error_and_never_in_done():
-    encoder = openai_chat.stream_encoder(parse(stream=True))
+    encoder = openai_chat.stream_encoder(parse(stream=True), ROUTE)
     (event,) = encoder.error(502, "Nobody answered.", bench={"panel": "p1"})
     body = events([event])[0]
     assert body["error"]["message"] == "Nobody answered."

@@ -11,8 +11,25 @@ from gateway.wire import openai_chat
 from gateway.wire.contract import WireFormat
 
 FORMATS: Mapping[str, WireFormat] = {module.NAME: module for module in (openai_chat,)}
-# Paths that belong to no format, such as the bench's own, refuse in this one's words.
-DEFAULT_FORMAT: WireFormat = openai_chat
+_BY_PREFIX = sorted(
+    ((prefix, module) for module in FORMATS.values() for prefix in module.PREFIXES), key=lambda pair: len(pair[0]), reverse=True
+)
+
+
+def format_of_path(path: str) -> WireFormat:
+    """The format in whose words a path is refused that no route has; the bench's own paths speak OpenAI's."""
+    return next(module for prefix, module in _BY_PREFIX if path.startswith(prefix))
+
+
+def listing_format(headers: Mapping[str, str], by_path: WireFormat) -> WireFormat:
+    """Whose shape a list of models has, where several formats share its path: each SDK sends a mark of its own."""
+    if by_path.NAME != openai_chat.NAME:
+        return by_path
+    if "x-goog-api-key" in headers or "x-goog-api-client" in headers:
+        return FORMATS.get("gemini", by_path)
+    if "anthropic-version" in headers:
+        return FORMATS.get("anthropic_messages", by_path)
+    return by_path
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,25 +11,39 @@ from typing import Any, Literal, Protocol
 from gateway.chat import ChatRequest
 from gateway.reply import PanelReply
 
-Task = Literal["generate", "list_models", "show_model"]
+Task = Literal["generate", "count_tokens", "list_models", "show_model", "fixed"]
+Streams = Literal["never", "when_asked", "unless_refused", "always"]
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One path of a format. `path` is a Django path pattern; `streams` says how a request asks for a stream."""
+    """One path of a format. `path` is a Django path pattern; `streams` says which requests get a stream.
+
+    `variant` tells a format's own routes apart, for the format alone. A `fixed` route always answers `body`.
+    """
 
     method: str
     path: str
     task: Task
-    streams: Literal["never", "when_asked"] = "never"
+    streams: Streams = "never"
+    variant: str = ""
+    body: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
     """A reply ready to send: a JSON body and headers of the format's own."""
 
-    body: dict[str, Any]
+    body: Any
     headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class NoPanel:
+    """A request that names a collection and asks it nothing, such as Ollama's load: its reply, if there is that collection."""
+
+    model: str
+    rendered: Rendered
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +59,7 @@ class ListedCollection:
     merger: str
     explorers: int
     context_window: int | None
+    output_limit: int | None
     capabilities: Sequence[str]
     created: int
 
@@ -56,6 +71,7 @@ class StreamEncoder(Protocol):
     """
 
     content_type: str
+    headers: Mapping[str, str]
 
     def start(self) -> tuple[bytes, ...]: ...
     def text(self, piece: str) -> tuple[bytes, ...]: ...
@@ -66,13 +82,17 @@ class StreamEncoder(Protocol):
 
 class WireFormat(Protocol):
     NAME: str
+    # Paths under these that no route has are refused in this format's words; the longest prefix counts.
+    PREFIXES: tuple[str, ...]
     ROUTES: tuple[Route, ...]
 
-    def parse_request(self, payload: Any, **path: str) -> ChatRequest:
-        """Read a caller's JSON. Raises BadRequest with what to send instead."""
+    def parse_request(self, payload: Any, route: Route, **path: str) -> ChatRequest | NoPanel:
+        """Read a caller's JSON, of a panel's route or a token count's. Raises BadRequest with what to send instead."""
         ...
 
-    def render_reply(self, reply: PanelReply) -> Rendered: ...
+    def render_reply(self, reply: PanelReply, route: Route) -> Rendered: ...
+
+    def render_count(self, tokens: int) -> dict[str, Any]: ...
 
     def render_models(self, collections: Sequence[ListedCollection]) -> dict[str, Any]: ...
 
@@ -82,4 +102,4 @@ class WireFormat(Protocol):
         """Give a refusal the format's body. `extra`: code, param, bench; what a format has no room for it leaves out."""
         ...
 
-    def stream_encoder(self, chat: ChatRequest) -> StreamEncoder: ...
+    def stream_encoder(self, chat: ChatRequest, route: Route) -> StreamEncoder: ...

@@ -1,18 +1,21 @@
 """OpenAI chat completions. Shapes: the SDK's types and stream readers, in openai 1.x to 3.x for Python and 6.x for JS."""
 
-import json
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from gateway.chat import ChatRequest, Message, Part, Role, TextPart
 from gateway.errors import BadRequest
 from gateway.reply import PanelReply
 from gateway.wire.contract import ListedCollection, Rendered, Route, StreamEncoder
+from gateway.wire.openai_shape import data_event, usage
+from gateway.wire.openai_shape import render_error as render_error  # a function of this format, as of every other
 from gateway.wire.reading import TOOLS_REFUSED, Fields, ignored_names, image, kind_of, read_bench
 
 NAME = "openai_chat"
+PREFIXES: tuple[str, ...] = ("",)
 ROUTES: tuple[Route, ...] = (
     Route("POST", "v1/chat/completions", "generate", streams="when_asked"),
     Route("POST", "chat/completions", "generate", streams="when_asked"),
@@ -26,11 +29,9 @@ _ROLES: dict[str, Role] = {"system": "system", "developer": "system", "user": "u
 _UNDERSTOOD = frozenset(
     {"model", "messages", "stream", "stream_options", "bench", "with", "tools", "functions", "tool_choice", "function_call"}
 )
-_ERROR_TYPES = {429: "requests"}
-_ERROR_CODES = {401: "invalid_api_key", 429: "rate_limit_exceeded"}
 
 
-def parse_request(payload: Any, **path: str) -> ChatRequest:
+def parse_request(payload: Any, route: Route, **path: str) -> ChatRequest:
     body = Fields(payload)
     if body.items("tools") or body.items("functions"):
         raise BadRequest(TOOLS_REFUSED, param="tools" if body.items("tools") else "functions")
@@ -48,7 +49,7 @@ def parse_request(payload: Any, **path: str) -> ChatRequest:
     )
 
 
-def render_reply(reply: PanelReply) -> Rendered:
+def render_reply(reply: PanelReply, route: Route) -> Rendered:
     body: dict[str, Any] = {
         "id": f"chatcmpl-{reply.panel.id}",
         "object": "chat.completion",
@@ -62,11 +63,15 @@ def render_reply(reply: PanelReply) -> Rendered:
                 "finish_reason": "stop",
             }
         ],
-        "usage": _usage(reply),
+        "usage": usage(reply),
     }
     if reply.panel.field:
         body["bench"] = reply.bench()
     return Rendered(body)
+
+
+def render_count(tokens: int) -> dict[str, Any]:
+    return {"object": "token_count", "input_tokens": tokens}
 
 
 def render_models(collections: Sequence[ListedCollection]) -> dict[str, Any]:
@@ -90,16 +95,7 @@ def render_model(collection: ListedCollection) -> dict[str, Any]:
     }
 
 
-def render_error(status: int, message: str, **extra: Any) -> dict[str, Any]:
-    kind = _ERROR_TYPES.get(status, "server_error" if status >= 500 else "invalid_request_error")
-    code = extra.get("code") or _ERROR_CODES.get(status)
-    body: dict[str, Any] = {"error": {"message": message, "type": kind, "param": extra.get("param"), "code": code}}
-    if extra.get("bench"):
-        body["bench"] = extra["bench"]
-    return body
-
-
-def stream_encoder(chat: ChatRequest) -> StreamEncoder:
+def stream_encoder(chat: ChatRequest, route: Route) -> StreamEncoder:
     return _Chunks(chat)
 
 
@@ -107,6 +103,7 @@ class _Chunks:
     """`data:` chunks. The role goes once: repeated, the Python helper reads "assistantassistant"."""
 
     content_type = "text/event-stream"
+    headers: Mapping[str, str] = MappingProxyType({})
 
     def __init__(self, chat: ChatRequest) -> None:
         self._include_usage = chat.include_usage
@@ -130,27 +127,15 @@ class _Chunks:
         bench = {"bench": reply.bench()} if reply.panel.field else {}
         events = [self._chunk({}, finish_reason="stop", **bench)]
         if self._include_usage:
-            events.append(_event({**self._common, "choices": [], "usage": _usage(reply)}))
+            events.append(data_event({**self._common, "choices": [], "usage": usage(reply)}))
         return (*events, b"data: [DONE]\n\n")
 
     def error(self, status: int, message: str, **extra: Any) -> tuple[bytes, ...]:
-        return (_event(render_error(status, message, **extra)),)
+        return (data_event(render_error(status, message, **extra)),)
 
     def _chunk(self, delta: dict[str, Any], finish_reason: str | None = None, **extra: Any) -> bytes:
         choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish_reason}
-        return _event({**self._common, "choices": [choice], **extra})
-
-
-def _event(payload: dict[str, Any]) -> bytes:
-    return b"data: " + json.dumps(payload).encode("ascii") + b"\n\n"
-
-
-def _usage(reply: PanelReply) -> dict[str, int]:
-    return {
-        "prompt_tokens": reply.panel.prompt_tokens,
-        "completion_tokens": reply.completion_tokens,
-        "total_tokens": reply.panel.prompt_tokens + reply.completion_tokens,
-    }
+        return data_event({**self._common, "choices": [choice], **extra})
 
 
 def _message(fields: Fields) -> Message:
