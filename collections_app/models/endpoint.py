@@ -29,6 +29,11 @@ def check_base_url(url: str) -> None:
 class Endpoint(Timeouts):
     class Protocol(models.TextChoices):
         OPENAI_CHAT = "openai_chat", "OpenAI chat completions"
+        OPENAI_RESPONSES = "openai_responses", "OpenAI Responses"
+        ANTHROPIC_MESSAGES = "anthropic_messages", "Anthropic Messages"
+        GEMINI = "gemini", "Gemini"
+        OLLAMA = "ollama", "Ollama"
+        LLM_CLI = "llm_cli", "the llm command"
 
     name = models.CharField(max_length=32, unique=True, validators=[name_rule])
     protocol = models.CharField(max_length=30, choices=Protocol.choices, default=Protocol.OPENAI_CHAT)
