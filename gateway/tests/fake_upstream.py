@@ -8,11 +8,14 @@ Names:
     say-<words-with-hyphens>        a stream of those words
     slow-<s>, slow-headers-<s>      silence before the first token, before the headers
     hung-headers, hung-stream       silence for ever; after two tokens
+    tick-<s>                        a token every so often, 20 of them
+    late-end                        the end of the body a moment after [DONE]
     hung-end, hung-finish           silence after [DONE]; after the finish reason
     drip-comments, drip-bytes       something all the time, never a token; drip-headers: never a whole header
     disconnect, truncated, reset    after two tokens: FIN in mid-chunk, FIN after whole chunks, RST
     closed, garbage                 FIN without a reply; no HTTP
-    stale, stale-<s>                the same, after so long, for all but a connection's first request
+    stale, stale-<s>                FIN without a reply, after so long, for all but a connection's first request
+    half-stale                      the same after half a status line
     malformed, no-done, no-finish   a chunk that is no JSON; no [DONE]; no finish reason
     error-event, finish-error       an error inside the stream, after one token
     html-200, html-502, text-200, empty-body, json-body, json-list, bad-json, error-200
@@ -57,6 +60,7 @@ class Seen:
     requests: list[Received] = field(default_factory=list)
     stats: Counter[str] = field(default_factory=Counter)
     connections: int = 0
+    hang_ups: int = 0
 
 
 class FakeUpstream:
@@ -102,8 +106,15 @@ class FakeUpstream:
 
     @property
     def connections(self) -> int:
+        """Connections that callers have opened."""
         with self.seen.lock:
             return self.seen.connections
+
+    @property
+    def hang_ups(self) -> int:
+        """Replies that callers did not hear to their end, as far as the server has noticed."""
+        with self.seen.lock:
+            return self.seen.hang_ups
 
 
 class _Server(ThreadingHTTPServer):
@@ -114,7 +125,8 @@ class _Server(ThreadingHTTPServer):
     stopped: threading.Event
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A caller that hung up is no news."""
+        with self.seen.lock:
+            self.seen.hang_ups += 1
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -231,6 +243,23 @@ def hung_stream(call: _Handler, _: str) -> None:
     call.sleep(FOR_EVER)
 
 
+def tick(call: _Handler, seconds: str) -> None:
+    call.start_stream()
+    for _ in range(20):
+        call.delta(content="tick ")
+        call.sleep(float(seconds))
+    call.end()
+
+
+def late_end(call: _Handler, _: str) -> None:
+    call.start_stream()
+    call.say(*WORDS)
+    call.delta("stop")
+    call.send(b"data: [DONE]\n\n")
+    call.sleep(0.03)
+    call.wfile.write(b"0\r\n\r\n")
+
+
 def hung_end(call: _Handler, _: str) -> None:
     call.start_stream()
     call.say(*WORDS)
@@ -295,6 +324,13 @@ def stale(call: _Handler, seconds: str) -> None:
     if call.served == 1:
         return call.answer(*WORDS)
     call.sleep(float(seconds or 0))
+    call.hang_up()
+
+
+def half_stale(call: _Handler, _: str) -> None:
+    if call.served == 1:
+        return call.answer(*WORDS)
+    call.wfile.write(b"HTTP/1.1 2")
     call.hang_up()
 
 
@@ -451,6 +487,8 @@ SCRIPTS: dict[str, Script] = {
     "echo": echo,
     "hung-headers": lambda call, _: call.sleep(FOR_EVER),
     "hung-stream": hung_stream,
+    "tick-": tick,
+    "late-end": late_end,
     "hung-end": hung_end,
     "hung-finish": hung_finish,
     "drip-comments": drip_comments,
@@ -462,6 +500,7 @@ SCRIPTS: dict[str, Script] = {
     "closed": closed,
     "stale-": stale,
     "stale": stale,
+    "half-stale": half_stale,
     "garbage": garbage,
     "malformed": malformed,
     "no-done": answered(*WORDS, done=False),

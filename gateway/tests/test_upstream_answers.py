@@ -1,5 +1,6 @@
 """One model is asked through a real socket, and its answer comes back whole, in whichever form it was sent."""
 
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -167,8 +168,14 @@ def test_what_the_watcher_raises_ends_the_call(upstream: FakeUpstream) -> None:
     def refuse(piece: Delta) -> None:
         raise KeyError
 
-    with pytest.raises(KeyError):
-        complete(target(upstream, "hung-stream"), QUESTION, on_delta=refuse)
+    before = upstream.hang_ups
+    with pytest.raises(KeyError) as caught:
+        complete(target(upstream, "tick-0.05"), QUESTION, on_delta=refuse)
+    ends = time.monotonic() + 0.8
+    while upstream.hang_ups == before and time.monotonic() < ends:
+        time.sleep(0.02)
+    assert upstream.hang_ups == before + 1, "the connection was left open"
+    del caught  # until here it holds every frame, so that nothing was closed by being forgotten
 
 
 def test_a_key_in_an_answer_is_hidden(upstream: FakeUpstream, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -211,7 +218,7 @@ def test_an_unknown_protocol_is_named(upstream: FakeUpstream) -> None:
 
 def test_one_connection_serves_call_after_call() -> None:
     with FakeUpstream() as upstream:
-        for model in ("ok", "json-body", "no-finish", "echo", "empty"):
+        for model in ("ok", "json-body", "no-finish", "late-end", "echo", "empty"):
             ask(upstream, model)
         for model in ("err-429", "err-500", "html-502", "error-200"):
             with pytest.raises(UpstreamError):
@@ -235,6 +242,9 @@ def test_nothing_else_is_sent_twice(monkeypatch: pytest.MonkeyPatch) -> None:
         ask(upstream, "stale-0.5")
         with pytest.raises(UpstreamError, match="closed the connection without an answer"):
             ask(upstream, "stale-0.5")
+        ask(upstream, "half-stale")
+        with pytest.raises(UpstreamError):
+            ask(upstream, "half-stale")
         with pytest.raises(UpstreamError):
             ask(upstream, "err-429")
-        assert upstream.stats == {"closed": 1, "stale-0.5": 2, "err-429": 1}
+        assert upstream.stats == {"closed": 1, "stale-0.5": 2, "half-stale": 2, "err-429": 1}

@@ -137,6 +137,7 @@ def test_words_are_found_in_every_shape_of_body(body: Any, words: str) -> None:
             "context_too_long",
         ),
         (418, "", "refused"),
+        (422, {"detail": [{"msg": "x", "loc": ["body"], "input": {"code": "insufficient_quota"}}]}, "refused"),
         (429, "", "rate_limited"),
         (429, "<html><title>Too Many</title>", "rate_limited"),
         (429, {"message": "Too many tokens, please wait before trying again."}, "rate_limited"),

@@ -69,15 +69,26 @@ def test_an_upstream_that_reads_nothing_is_not_written_to_for_ever() -> None:
         with pytest.raises(UpstreamError) as caught:
             complete(target, long)
         assert caught.value.kind == "timeout"
+        assert "no whole answer within 0.5 s" in caught.value.message, "connecting is over: its limit is not for sending"
         assert time.perf_counter() - started < 1.5
 
 
-def test_a_finished_answer_is_whole_whatever_becomes_of_its_stream(upstream: FakeUpstream) -> None:
-    limits = {"connect_timeout": 0.3, "first_token_timeout": 0.3, "seat_timeout": 5}
-    target = Target(protocol="openai_chat", base_url=upstream.url, model="hung-finish", **limits)
+@pytest.mark.parametrize("model", ["hung-finish", "hung-end"])
+def test_a_finished_answer_is_whole_whatever_becomes_of_its_stream(
+    upstream: FakeUpstream, monkeypatch: pytest.MonkeyPatch, model: str
+) -> None:
+    monkeypatch.setattr("gateway.upstream.sockets.clock.LAST_WORDS_SECONDS", 0.4)
+    limits = {"connect_timeout": 0.3, "first_token_timeout": 4, "seat_timeout": 5}
+    target = Target(protocol="openai_chat", base_url=upstream.url, model=model, **limits)
     started = time.perf_counter()
     assert complete(target, QUESTION).text == "The answer is 42."
-    assert time.perf_counter() - started < 1
+    assert time.perf_counter() - started < (0.9 if model == "hung-finish" else 0.35)
+
+
+def test_every_token_is_awaited_anew(upstream: FakeUpstream) -> None:
+    limits = {"connect_timeout": 0.3, "first_token_timeout": 0.3, "seat_timeout": 5}
+    target = Target(protocol="openai_chat", base_url=upstream.url, model="tick-0.03", **limits)
+    assert complete(target, QUESTION).text == "tick " * 20
 
 
 @pytest.mark.parametrize(
@@ -154,6 +165,7 @@ def test_an_error_that_echoes_the_request_shows_none_of_it(upstream: FakeUpstrea
     [
         ("http://127.0.0.1:9/v1", "unavailable", "127.0.0.1:9 refused the connection"),
         ("http://me:secret@127.0.0.1:9/v1", "unavailable", "127.0.0.1:9 refused the connection"),
+        ("http://255.255.255.255/v1", "unavailable", "255.255.255.255 cannot be reached: "),
         ("http://nobody.invalid/v1", "unavailable", "no address was found for nobody.invalid"),
         ("https://127.0.0.1:PORT/v1", "unavailable", "no secure connection to 127.0.0.1:PORT: "),
         ("ftp://127.0.0.1/v1", "unavailable", "not a URL that can be called"),

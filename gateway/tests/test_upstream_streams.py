@@ -17,8 +17,8 @@ from gateway.upstream.sse import LONGEST_LINE, events, lines
 
 TEXT = "Žluťoučký kůň 🐎 你好 “x”\u2028\u0085."
 STREAM = (
-    "\ufeff: hello\n\n"
-    f"data: {json.dumps({'choices': [{'delta': {'content': TEXT}}]}, ensure_ascii=False)}\n\n"
+    f"\ufeffdata: {json.dumps({'choices': [{'delta': {'content': TEXT}}]}, ensure_ascii=False)}\n\n"
+    ": hello\n\n"
     "event: ping\ndata: still here\n\n"
     'data: {"choices":\ndata: [{"delta": {"content": " More."}}]}\n\n'
     'data:{"choices": [{"delta": {}, "finish_reason": "stop"}]}\n\n'
@@ -96,6 +96,7 @@ def test_an_endless_line_is_given_up() -> None:
         (b'{"error": {"message": "boom", "code": "429"}}\n', "rate_limited", "boom"),
         (b'data: [{"error": {"message": "boom", "status": "UNAVAILABLE"}}]\n\n', "overloaded", "boom"),
         (b'data: {"choices": [{"delta": {}, "finish_reason": "error"}]}\n\n', "bad_reply", "an error"),
+        (b'data: {"choices": [{"delta": {}, "error": {"message": "boom", "code": 502}}]}\n\n', "overloaded", "boom"),
         (
             b'data: {"error": "loaded with context length of only 4096 tokens"}\n\n',
             "context_too_long",

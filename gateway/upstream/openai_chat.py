@@ -43,8 +43,9 @@ def parse_reply(payload: Any) -> Completion:
     """Read a whole reply. Raises UpstreamError."""
     reply = _unwrapped(payload)
     choice = _choice(reply)
-    if _says_error(reply, choice) or not isinstance(reply.get("choices"), list):
-        raise error_in(reply)
+    failure = _failure(reply, choice)
+    if failure or not isinstance(reply.get("choices"), list):
+        raise failure or error_in(reply)
     return gathered([_delta(reply, choice)])
 
 
@@ -58,8 +59,9 @@ def parse_stream(lines: Iterable[bytes]) -> Iterator[Delta]:
         if not chunk:
             continue
         choice = _choice(chunk)
-        if name == "error" or _says_error(chunk, choice):
-            raise error_in(chunk)
+        failure = error_in(chunk) if name == "error" else _failure(chunk, choice)
+        if failure:
+            raise failure
         delta = _delta(chunk, choice)
         finished = finished or bool(delta.finish_reason)
         yield delta
@@ -108,10 +110,13 @@ def _choice(reply: Mapping[str, Any]) -> Mapping[str, Any]:
     return mapping_of(choices[0]) if isinstance(choices, list) and choices else {}
 
 
-def _says_error(reply: Mapping[str, Any], choice: Mapping[str, Any]) -> bool:
-    if reply.get("error") or reply.get("object") == "error" or choice.get("finish_reason") == "error":
-        return True
-    return isinstance(choice.get("error"), dict)
+def _failure(reply: Mapping[str, Any], choice: Mapping[str, Any]) -> UpstreamError | None:
+    """The error that a reply or chunk of status 200 is, with or without an answer beside it."""
+    if reply.get("error") or reply.get("object") == "error":
+        return error_in(reply)
+    if isinstance(choice.get("error"), dict):
+        return error_in(choice)
+    return error_in(reply) if choice.get("finish_reason") == "error" else None
 
 
 def _delta(reply: Mapping[str, Any], choice: Mapping[str, Any]) -> Delta:

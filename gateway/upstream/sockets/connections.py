@@ -67,7 +67,7 @@ class _Response(http.client.HTTPResponse):
             if not read:
                 break
             block = self._dechunker.feed(read)
-        if self._dechunker.ended or not block:
+        if not block:
             self.close()
         return block
 
