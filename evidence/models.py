@@ -21,6 +21,7 @@ class Panel(models.Model):
     shape_by = models.CharField(max_length=200)
     reply = models.CharField(max_length=10)
     notice = models.CharField(max_length=300, blank=True, help_text="What the reply said of the panel as a whole.")
+    note = models.CharField(max_length=300, blank=True, help_text="Why nobody was asked to merge, where a merge was asked for.")
     request = models.TextField(help_text="The messages as text, with placeholders for images.")
     prompt_tokens = models.PositiveIntegerField(help_text="The size estimate.")
     skipped = models.JSONField(default=list, help_text="Seats that were not asked, and why.")
@@ -78,6 +79,7 @@ class Call(models.Model):
     input_tokens = models.PositiveBigIntegerField(null=True)
     output_tokens = models.PositiveBigIntegerField(null=True)
     upstream_status = models.PositiveSmallIntegerField(null=True, help_text="HTTP status.")
+    ended_as = models.PositiveSmallIntegerField(null=True, help_text="1 for the panel's first call that ended, then 2.")
 
     class Meta:
         ordering = ["panel_id", "id"]
@@ -99,6 +101,22 @@ class Call(models.Model):
     def verdict(self) -> "Verdict | None":
         """The verdict that counts; asks nothing of a call whose verdicts are prefetched."""
         return next((verdict for verdict in self.verdicts.all() if verdict.replaced_at is None), None)
+
+
+class IdempotencyKey(models.Model):
+    """A caller's own name for a request, by which the same request sent again finds its panel."""
+
+    asked_by = models.CharField(max_length=64)
+    key = models.CharField(max_length=255)
+    digest = models.CharField(max_length=64, help_text="SHA-256 of the request, whatever its format.")
+    panel = models.ForeignKey(Panel, on_delete=models.CASCADE, related_name="idempotency_keys")
+    made_at = models.DateTimeField(db_index=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["asked_by", "key"], name="a_caller_uses_a_key_once")]
+
+    def __str__(self) -> str:
+        return self.key
 
 
 class Verdict(models.Model):

@@ -10,7 +10,7 @@ from datetime import datetime
 from django.db.models import Count, Exists, IntegerField, OuterRef, Prefetch, Q, QuerySet, Subquery
 
 from collections_app.models import LanguageModel
-from evidence.models import Call, Panel, Verdict
+from evidence.models import Call, IdempotencyKey, Panel, Verdict
 from evidence.storable import clean_text
 
 # Counting stops here, so that seating costs the same however long the log is; busier models are tied.
@@ -56,6 +56,12 @@ def useful_verdicts(shape: str, language_model_ids: Collection[int]) -> Mapping[
     rows = counting.exclude(call__seat_name="merger").order_by().values_list("call__language_model")
     counts = rows.annotate(judged_useful=Count("pk", filter=Q(useful=True)), judged=Count("pk"))
     return {pk: (judged_useful, judged) for pk, judged_useful, judged in counts}
+
+
+def panel_known_as(asked_by: str, key: str, *, since: datetime) -> IdempotencyKey | None:
+    """Return what a caller has asked under an idempotency key since then, with its panel's id."""
+    known = IdempotencyKey.objects.filter(asked_by=asked_by, key=key, made_at__gte=since)
+    return known.select_related("panel").only("digest", "panel__panel_id").first()
 
 
 def call_named(call_id: str) -> Call | None:

@@ -12,7 +12,7 @@ from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from evidence.errors import NotYours, StillRunning, UnknownCall
-from evidence.models import Call, Panel, Verdict
+from evidence.models import Call, IdempotencyKey, Panel, Verdict
 from evidence.selectors import call_named
 from evidence.storable import storable
 from keys.services import LOCAL
@@ -45,6 +45,14 @@ class PlannedSeat:
     endpoint_name: str
     served_id: str
     nominated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class KnownAs:
+    """A caller's idempotency key for a request, and the request's digest."""
+
+    key: str
+    digest: str
 
 
 class EndedCall(Protocol):
@@ -81,19 +89,27 @@ class EndedCall(Protocol):
 
 
 @transaction.atomic
-def record_panel(*, seats: Sequence[PlannedSeat], **panel: Any) -> Panel:
+def record_panel(*, seats: Sequence[PlannedSeat], known_as: KnownAs | None = None, **panel: Any) -> Panel:
     """Write a panel and its seats down as running, before any id of theirs leaves the server.
 
     Raises IntegrityError when the panel id is taken.
     """
     row = Panel.objects.create(**storable(Panel, panel))
     Call.objects.bulk_create(_running_call(row, seat, row.asked_at) for seat in seats)
+    if known_as:
+        values = {"digest": known_as.digest, "panel": row, "made_at": row.asked_at}
+        IdempotencyKey.objects.update_or_create(values, asked_by=row.asked_by, key=known_as.key)
     return row
 
 
 def record_seat(seat: PlannedSeat, *, panel_id: str, asked_at: datetime) -> None:
     """Write one more seat of a panel down as running: the merger's, which is asked when the others have answered."""
     _running_call(Panel.objects.get(panel_id=panel_id), seat, asked_at).save(force_insert=True)
+
+
+def record_note(panel_id: str, note: str) -> None:
+    """Write down why nobody was asked to merge a panel whose merge was asked for."""
+    Panel.objects.filter(panel_id=panel_id).update(note=note)
 
 
 def _running_call(panel: Panel, seat: PlannedSeat, asked_at: datetime) -> Call:
@@ -127,10 +143,14 @@ ENDING = (
     "output_tokens",
     "upstream_status",
 )
+_CALLS, _PANELS = Call._meta.db_table, Panel._meta.db_table
+# Counted where it is written, so that no later ending can come before an earlier one.
+_AS = f"(SELECT COUNT(*) + 1 FROM {_CALLS} AS ended WHERE ended.panel_id = {_CALLS}.panel_id AND ended.status <> %s)"  # noqa: S608
 END_CALL = (
-    f"UPDATE {Call._meta.db_table} SET {', '.join(f'{name} = %s' for name in ENDING)} "  # noqa: S608 (names of ours)
-    f"WHERE panel_id = (SELECT id FROM {Panel._meta.db_table} WHERE panel_id = %s) AND seat_name = %s AND status = %s"
+    f"UPDATE {_CALLS} SET {', '.join(f'{name} = %s' for name in ENDING)}, ended_as = {_AS} "  # noqa: S608 (names of ours)
+    f"WHERE panel_id = (SELECT id FROM {_PANELS} WHERE panel_id = %s) AND seat_name = %s AND status = %s"
 )
+INTERRUPT_CALL = f"UPDATE {_CALLS} SET status = %s, error_kind = %s, error = %s, ended_as = {_AS} WHERE id = %s AND status = %s"  # noqa: S608
 
 
 @transaction.atomic
@@ -146,7 +166,7 @@ def record_calls(ended: Iterable[EndedCall]) -> None:
 def _ending(call: EndedCall) -> list[Any]:
     panel_id, _, seat_name = call.call.rpartition(".")
     values = storable(Call, {name: getattr(call, name) for name in ENDING})
-    return [*values.values(), panel_id, seat_name, Call.Status.RUNNING]
+    return [*values.values(), Call.Status.RUNNING, panel_id, seat_name, Call.Status.RUNNING]
 
 
 def record_call(ended: EndedCall) -> None:
@@ -154,11 +174,15 @@ def record_call(ended: EndedCall) -> None:
     record_calls([ended])
 
 
+@transaction.atomic
 def interrupt_running(why: str) -> int:
     """End every call left running by a process that is gone; returns how many. What had finished is kept."""
-    return Call.objects.filter(status=Call.Status.RUNNING).update(
-        status=Call.Status.ERROR, error_kind="interrupted", error=why, seconds=None
-    )
+    running = list(Call.objects.filter(status=Call.Status.RUNNING).order_by("pk").values_list("pk", flat=True))
+    interrupted = (Call.Status.ERROR, "interrupted", why, Call.Status.RUNNING)
+    with connection.cursor() as cursor:
+        cursor.executemany(INTERRUPT_CALL, [(*interrupted, pk, Call.Status.RUNNING) for pk in running])
+    Panel.objects.filter(reply="merged", note="").exclude(calls__seat_name="merger").update(note=f"Not merged: {why}.")
+    return len(running)
 
 
 def record_verdict(*, call_id: str, given_by: str, **judgement: Unpack[Judgement]) -> tuple[Verdict, bool]:

@@ -4,6 +4,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from gateway.chat import ChatRequest
+from gateway.panel.request import Request
 from gateway.wire.contract import Route, WireFormat
 from keys.services import Caller
 
@@ -28,6 +30,12 @@ class Asked:
     base_url: str
     body: bytes
     payload: Any = None
+    idempotency_key: str = ""
+    is_retry: bool = False
+
+    def request(self, chat: ChatRequest) -> Request:
+        """What is asked of a panel, and by whom."""
+        return Request(chat, self.caller, self.base_url, self.idempotency_key, self.is_retry)
 
     @property
     def format_route(self) -> Route:

@@ -4,21 +4,28 @@ Only watches a panel; a hang-up ends the watching, never the panel.
 """
 
 import asyncio
+import json
 import logging
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from functools import partial
+from types import MappingProxyType
 from typing import Any
+from urllib.parse import parse_qs
 
 import orjson
 from channels.generic.http import AsyncHttpConsumer
 from rest_framework.exceptions import APIException
 
-from gateway.asked import asked_of
+from gateway.asked import Asked, asked_of
 from gateway.conf import conf
-from gateway.panel.request import Request
+from gateway.errors import BadRequest
+from gateway.panel.recorded import LOOK_SECONDS, RecordedRun, recorded_reply, status_of
 from gateway.panel.run import check_collection, open_panel
-from gateway.panel.running import PanelRun
+from gateway.panel.running import PanelRun, running_panels
+from gateway.reply import PanelReply, SeatAnswer
 from gateway.wire import render_refusal
 from gateway.wire.contract import NoPanel, StreamEncoder
+from gateway.workers.ledger import ledger
 
 logger = logging.getLogger(__name__)
 
@@ -30,53 +37,125 @@ _HEADERS = [
 BROKEN = "The gateway failed on this request; its log says why."
 
 
-class StreamConsumer(AsyncHttpConsumer):
+class GatewayConsumer(AsyncHttpConsumer):
+    """What the gateway's streams share: a refusal keeps its status and the format's body until the 200 has gone."""
+
     async def handle(self, body: bytes) -> None:
-        asked = asked_of(self.scope)
         try:
-            chat = asked.wire_format.parse_request(asked.payload, asked.format_route, **asked.path)
-            if isinstance(chat, NoPanel):
-                await check_collection(chat.model)
-                return await self._send_json(200, chat.rendered.body, chat.rendered.headers)
-            run = await open_panel(Request(chat, asked.caller, asked.base_url))
+            await self.stream(asked_of(self.scope))
         except APIException as error:
-            return await self._refuse(error)
+            await self._refuse(error)
         except Exception as error:
             # The stream's boundary: nothing has been sent, so the caller still gets a status.
             logger.error("A gateway stream failed", exc_info=error)
-            return await self._refuse(APIException(BROKEN))
-        encoder = asked.wire_format.stream_encoder(chat, asked.format_route)
-        headers = [(b"Content-Type", encoder.content_type.encode()), *_HEADERS, *_encoded(encoder.headers)]
-        await self.send_headers(headers=headers)
-        await self._watch(run, encoder)
-        await self.send_body(b"")
+            await self._refuse(APIException(BROKEN))
 
-    async def _watch(self, run: PanelRun, encoder: StreamEncoder) -> None:
-        await self._write(encoder.start())
-        try:
-            async for piece in _with_silences(run.pieces(), conf.keepalive_seconds):
-                await self._write(encoder.keepalive() if piece is None else encoder.text(piece))
-            await self._write(encoder.finish(await run.result()))
-        except APIException as error:
-            bench = getattr(error, "bench", None)
-            await self._write(encoder.error(error.status_code, str(error.detail), bench=bench))
-        except Exception as error:
-            # The stream's boundary: the 200 has gone, so the caller hears of it in the stream.
-            logger.error("A gateway stream failed", exc_info=error)
-            await self._write(encoder.error(500, BROKEN))
+    async def stream(self, asked: Asked) -> None:
+        """Answer the request. Raises only before the first byte."""
+        raise NotImplementedError
 
-    async def _refuse(self, error: APIException) -> None:
-        rendered = render_refusal(asked_of(self.scope).wire_format, error)
-        await self._send_json(rendered.status, rendered.body, rendered.headers)
+    async def begin(self, content_type: str, headers: Mapping[str, str] = MappingProxyType({})) -> None:
+        await self.send_headers(headers=[(b"Content-Type", content_type.encode()), *_HEADERS, *_encoded(headers)])
 
-    async def _send_json(self, status: int, body: Any, headers: Mapping[str, str]) -> None:
-        sent = [(b"Content-Type", b"application/json"), *_encoded(headers)]
-        await self.send_response(status, orjson.dumps(body), headers=sent)
-
-    async def _write(self, events: Iterable[bytes]) -> None:
+    async def write(self, events: Iterable[bytes]) -> None:
         """One event a write: readers behind a proxy see each as it comes."""
         for event in events:
             await self.send_body(event, more_body=True)
+
+    async def send_json(self, status: int, body: Any, headers: Mapping[str, str]) -> None:
+        sent = [(b"Content-Type", b"application/json"), *_encoded(headers)]
+        await self.send_response(status, orjson.dumps(body), headers=sent)
+
+    async def _refuse(self, error: APIException) -> None:
+        rendered = render_refusal(asked_of(self.scope).wire_format, error)
+        await self.send_json(rendered.status, rendered.body, rendered.headers)
+
+
+class StreamConsumer(GatewayConsumer):
+    """A panel, each section the moment its seat ends, as the format streams."""
+
+    async def stream(self, asked: Asked) -> None:
+        chat = asked.wire_format.parse_request(asked.payload, asked.format_route, **asked.path)
+        if isinstance(chat, NoPanel):
+            await check_collection(chat.model)
+            return await self.send_json(200, chat.rendered.body, chat.rendered.headers)
+        run = await open_panel(asked.request(chat))
+        encoder = asked.wire_format.stream_encoder(chat, asked.format_route)
+        await self.begin(encoder.content_type, encoder.headers)
+        await self._watch(run, encoder)
+        await self.send_body(b"")
+
+    async def _watch(self, run: PanelRun | RecordedRun, encoder: StreamEncoder) -> None:
+        await self.write(encoder.start())
+        try:
+            async for piece in _with_silences(run.pieces(), conf.keepalive_seconds):
+                await self.write(encoder.keepalive() if piece is None else encoder.text(piece))
+            await self.write(encoder.finish(await run.result()))
+        except APIException as error:
+            bench = getattr(error, "bench", None)
+            await self.write(encoder.error(error.status_code, str(error.detail), bench=bench))
+        except Exception as error:
+            # The stream's boundary: the 200 has gone, so the caller hears of it in the stream.
+            logger.error("A gateway stream failed", exc_info=error)
+            await self.write(encoder.error(500, BROKEN))
+
+
+class EventsConsumer(GatewayConsumer):
+    """A panel's seats as server-sent events, one as each ends, numbered: `after` or Last-Event-ID goes on from there."""
+
+    async def stream(self, asked: Asked) -> None:
+        panel_id, told = asked.path["panel"], _told_already(self.scope)
+        changed, reply = await self._look(panel_id, asked.base_url)
+        await self.begin("text/event-stream")
+        while True:
+            for seat in sorted(_ended_after(reply, told), key=lambda seat: seat.ended_as or 0):
+                told = seat.ended_as or told
+                await self.write([_sse("seat", {"sequence": told, "seat": seat.as_bench()}, told)])
+            if status_of(reply) != "running":
+                break
+            if not await _happens(changed, conf.keepalive_seconds):
+                await self.write([b": seats are thinking\n\n"])
+            changed, reply = await self._look(panel_id, asked.base_url)
+        await self.write([_sse("end", {"status": status_of(reply), "panel": panel_id})])
+        await self.send_body(b"")
+
+    async def _look(self, panel_id: str, base_url: str) -> tuple[asyncio.Event | None, PanelReply]:
+        """A panel as the call log has it, and what tells that it has more; None for a panel of another process."""
+        run = running_panels().get(panel_id)
+        changed = run.next_change if run else None
+        reply = await asyncio.wrap_future(ledger().run(partial(recorded_reply, panel_id, base_url)))
+        return changed, reply
+
+
+def _told_already(scope: Mapping[str, Any]) -> int:
+    """The number of the last event that the caller has. Raises BadRequest."""
+    query = parse_qs(scope["query_string"].decode("latin-1"))
+    last = query.get("after", [dict(scope["headers"]).get(b"last-event-id", b"0").decode("latin-1")])[-1]
+    if not (last.isascii() and last.isdigit() and len(last) < 10):
+        raise BadRequest("after must be the sequence number of the last event that came, such as 2.", param="after")
+    return int(last)
+
+
+def _ended_after(reply: PanelReply, told: int) -> Iterator[SeatAnswer]:
+    called = (*reply.seats, reply.merger) if reply.merger else reply.seats
+    return (seat for seat in called if seat.ended_as is not None and seat.ended_as > told)
+
+
+async def _happens(change: asyncio.Event | None, seconds: float) -> bool:
+    """Wait for a change, or for as long as is sensible to look again; whether there is a reason to look."""
+    if change is None:
+        await asyncio.sleep(LOOK_SECONDS)
+        return True
+    try:
+        await asyncio.wait_for(change.wait(), seconds)
+    except TimeoutError:
+        return False
+    return True
+
+
+def _sse(name: str, payload: dict[str, Any], number: int | None = None) -> bytes:
+    numbered = f"id: {number}\n" if number else ""
+    return f"{numbered}event: {name}\ndata: ".encode() + json.dumps(payload).encode() + b"\n\n"
 
 
 def _encoded(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:

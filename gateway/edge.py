@@ -67,6 +67,8 @@ class Edge:
             base_url=f"{scope.get('scheme', 'http')}://{headers['host']}",
             body=body,
             payload=await _parse(body, headers) if scope["method"] == "POST" else None,
+            idempotency_key=headers.get("idempotency-key", ""),
+            is_retry=headers.get("x-stainless-retry-count", "0") not in ("0", ""),
         )
         _refuse_a_bench_asking(route, headers)
         app = self._stream_app if _streams(asked) else self._json_app

@@ -8,6 +8,7 @@ Refusal                     any of these; raised wherever the reason is found, g
   MethodRefused       405   `allow` names the methods
   TooLarge            413   a body over the cap, or a prompt over a member's window
   NotJson             415
+  KeyReused           422   an idempotency key of another request
   LoopRefused         508   a bench asked a bench
   Unavailable         503   nobody to seat, a full queue, a stop under way; `wait` seconds
   NobodyAnswered 502/429    every seat failed; carries the `bench` field
@@ -67,6 +68,11 @@ class TooLarge(Refusal):
 
 class LoopRefused(Refusal):
     status_code = 508
+
+
+class KeyReused(Refusal):
+    # 422, since SDKs send a 409 again.
+    status_code = 422
 
 
 class NotJson(Refusal):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from gateway.chat import ReplyMode
+from gateway.errors import EveryoneRateLimited, NobodyAnswered
 
 Status = Literal["ok", "empty", "error", "running"]
 SeatKind = Literal["member", "explorer", "merger"]
@@ -14,7 +15,10 @@ SeatKind = Literal["member", "explorer", "merger"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeatAnswer:
-    """How one seat ended. `error` says why it failed, or why it is empty; safe to show to a caller."""
+    """How one seat ended. `error` says why it failed, or why it is empty; safe to show to a caller.
+
+    `ended_as`: 1 for the panel's first call that ended, known once it is read back.
+    """
 
     call: str
     alias: str
@@ -33,6 +37,7 @@ class SeatAnswer:
     output_tokens: int | None = None
     upstream_status: int | None = None
     retry_after: float | None = None
+    ended_as: int | None = None
 
     @property
     def seat(self) -> SeatKind:
@@ -110,6 +115,18 @@ class PanelReply:
     @property
     def answered(self) -> int:
         return sum(seat.status == "ok" for seat in self.seats)
+
+    def or_refusal(self) -> "PanelReply":
+        """The reply itself. Raises NobodyAnswered when no seat has an answer; EveryoneRateLimited when that is all there is."""
+        if self.answered:
+            return self
+        reasons = "; ".join(f"{seat.alias}: {seat.error or seat.status}" for seat in self.seats)
+        message = f"No seat of panel {self.panel.id} answered ({reasons})."
+        bench = self.bench() if self.panel.field else None
+        if all(seat.error_kind == "rate_limited" for seat in self.seats):
+            waits = [seat.retry_after for seat in self.seats if seat.retry_after is not None]
+            raise EveryoneRateLimited(message, wait=min(waits, default=None), bench=bench)
+        raise NobodyAnswered(message, code="no_seat_answered", bench=bench)
 
     def bench(self) -> dict[str, Any]:
         """The reply's `bench` field: the same seats as data."""

@@ -1,20 +1,28 @@
 """Where an admitted request goes: streams to Channels, everything else to DRF."""
 
 import asyncio
+from collections.abc import Mapping
 from functools import partial
 from inspect import iscoroutinefunction
 from io import BytesIO
 from typing import Any
 
-from channels.routing import ProtocolTypeRouter
 from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpResponse
 
-from gateway.asked import Asked, Receive, Scope, Send, asked_of
-from gateway.consumers import StreamConsumer
+from gateway.asked import App, Asked, Receive, Scope, Send, asked_of
+from gateway.consumers import EventsConsumer, StreamConsumer
 from gateway.workers.ledger import ledger
 
-stream_app = ProtocolTypeRouter({"http": StreamConsumer.as_asgi()})  # type: ignore[no-untyped-call]
+_STREAMS: Mapping[str, App] = {
+    "generate": StreamConsumer.as_asgi(),  # type: ignore[no-untyped-call]
+    "watch": EventsConsumer.as_asgi(),  # type: ignore[no-untyped-call]
+}
+
+
+async def stream_app(scope: Scope, receive: Receive, send: Send) -> None:
+    """Hand a request that gets a stream to its consumer."""
+    await _STREAMS[asked_of(scope).format_route.task](scope, receive, send)
 
 
 async def json_app(scope: Scope, receive: Receive, send: Send) -> None:

@@ -26,6 +26,10 @@ _VIEWS: dict[tuple[str, Task], Any] = {
 }
 
 
+# The bench's own stream: in no format, and refused in the default one's words.
+EVENTS = Route("GET", "bench/panels/<str:panel>/events", "watch", streams="always")
+
+
 def _pattern(wire_format: WireFormat, route: Route) -> Any:
     """A format's route. Its format and itself go along as arguments: the edge reads them from the resolved match."""
     return path(route.path, _VIEWS[route.method, route.task].as_view(), {"wire_format": wire_format, "route": route})
@@ -34,5 +38,6 @@ def _pattern(wire_format: WireFormat, route: Route) -> Any:
 urlpatterns = [
     *(_pattern(wire_format, route) for wire_format in FORMATS.values() for route in wire_format.ROUTES),
     path("bench/panels/<str:panel>", PanelView.as_view()),
+    path("bench/panels/<str:panel>/events", PanelView.as_view(), {"route": EVENTS}),
     path("bench/", include("evidence.urls")),
 ]

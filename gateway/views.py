@@ -18,7 +18,6 @@ from rest_framework.views import APIView
 from gateway.asked import Asked, asked_of
 from gateway.panel.listing import listed_collection, listed_collections
 from gateway.panel.recorded import recorded_panel
-from gateway.panel.request import Request
 from gateway.panel.run import check_collection, open_panel
 from gateway.panel.size import estimate
 from gateway.wire import render_refusal
@@ -62,7 +61,7 @@ class GenerateView(AsyncAPIView):
         if isinstance(chat, NoPanel):
             await check_collection(chat.model)
             return _sent(chat.rendered)
-        run = await open_panel(Request(chat, asked.caller, asked.base_url))
+        run = await open_panel(asked.request(chat))
         return _sent(asked.wire_format.render_reply(await run.result(), route))
 
 

@@ -15,7 +15,7 @@ from django.utils import timezone
 from collections_app.models import Collection, LanguageModel
 from collections_app.selectors import primary_model
 from evidence.selectors import useful_verdicts
-from evidence.services import record_seat
+from evidence.services import record_note, record_seat
 from gateway.chat import ChatRequest, Message, TextPart
 from gateway.panel.record import planned, target_of
 from gateway.panel.seating import Seat
@@ -27,8 +27,6 @@ from gateway.workers.ledger import ledger
 from gateway.workers.seat import SeatJob
 
 SEAT_NAME = "merger"
-TOO_FEW = "Fewer than two seats answered, so there was nothing to merge."
-
 _ORDERS = """\
 You merge the answers that several models gave to one request into one answer for the person who asked.
 
@@ -68,15 +66,29 @@ async def merge(
     """Have one more model write one answer from those that came. `on_text` gets the merger's text as it writes."""
     usable = [answer for answer in answers if answer.status == "ok"]
     if len(usable) < 2:
-        return Merged(None, TOO_FEW)
+        return await _unmerged(answers, panel_id)
     messages = merge_messages(chat, usable, secrets.token_hex(8))
     job = await asyncio.wrap_future(ledger().run(partial(_seat_merger, choice, panel_id, messages)))
     if job is None:
-        return Merged(None, "No model that may merge has a context window large enough for these answers.")
-    answer = await asyncio.wrap_future(worker_pool().submit(job, on_text))
-    if answer.status != "ok":
-        return Merged(answer, f"The merge by {answer.alias} failed: {answer.error or answer.status}")
-    return Merged(answer)
+        return await _unmerged(answers, panel_id)
+    merger = await asyncio.wrap_future(worker_pool().submit(job, on_text))
+    return Merged(merger, why_not_merged(answers, merger))
+
+
+async def _unmerged(answers: Sequence[SeatAnswer], panel_id: str) -> Merged:
+    """Nobody was asked to merge: the note is written down, since no call of a merger's tells that this panel has ended."""
+    note = why_not_merged(answers, None)
+    await asyncio.wrap_future(ledger().run(partial(record_note, panel_id, note)))
+    return Merged(None, note)
+
+
+def why_not_merged(answers: Sequence[SeatAnswer], merger: SeatAnswer | None) -> str:
+    """Why a merged reply was asked for and every answer came instead; nothing when it was merged."""
+    if sum(answer.status == "ok" for answer in answers) < 2:
+        return "Fewer than two seats answered, so there was nothing to merge."
+    if merger is None:
+        return "No model that may merge has a context window large enough for these answers."
+    return "" if merger.status == "ok" else f"The merge by {merger.alias} failed: {merger.error or merger.status}"
 
 
 def merge_messages(chat: ChatRequest, answers: Sequence[SeatAnswer], tag: str) -> tuple[Message, ...]:

@@ -10,7 +10,7 @@ from django.db import IntegrityError
 from django.utils import timezone
 
 from collections_app.models import Collection, LanguageModel
-from evidence.services import PlannedSeat, record_panel
+from evidence.services import KnownAs, PlannedSeat, record_panel
 from gateway.chat import ChatRequest, ReplyMode
 from gateway.conf import conf
 from gateway.panel.request import Request
@@ -73,6 +73,7 @@ def _record(asked: AskedPanel, request: Request, collection: Collection, seats: 
         prompt_tokens=asked.prompt_tokens,
         skipped=[seat.as_bench() for seat in asked.skipped],
         ignored=list(asked.ignored),
+        known_as=KnownAs(request.idempotency_key, request.digest) if request.idempotency_key else None,
     )
 
 

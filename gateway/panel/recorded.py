@@ -1,49 +1,109 @@
-"""A panel read back from the call log: the `bench` object so far, for callers who come back later."""
+"""A panel read back from the call log: what it said so far, for callers who come back later."""
 
+import asyncio
+from collections.abc import AsyncIterator
+from functools import partial
 from typing import Any, cast
 
 from evidence.models import Call, Panel
 from evidence.selectors import panel_with_calls
 from gateway.chat import ReplyMode
 from gateway.errors import NotFound
+from gateway.panel import markdown
+from gateway.panel.merge import why_not_merged
+from gateway.panel.size import estimate_text
 from gateway.reply import AskedPanel, PanelReply, SeatAnswer, SeatKind, SkippedSeat, Status
+from gateway.workers.ledger import ledger
+
+# How often a panel is looked at that another process runs.
+LOOK_SECONDS = 0.5
+
+
+class RecordedRun:
+    """A panel that this process does not run: ended, or another process's."""
+
+    def __init__(self, panel_id: str, base_url: str) -> None:
+        self._panel_id = panel_id
+        self._base_url = base_url
+
+    async def pieces(self) -> AsyncIterator[str]:
+        """Yield the reply's Markdown, in one piece."""
+        yield (await self._ended()).content
+
+    async def result(self) -> PanelReply:
+        """Wait for the reply. Raises NobodyAnswered when no seat has an answer."""
+        return (await self._ended()).or_refusal()
+
+    async def _ended(self) -> PanelReply:
+        while True:
+            reply = await asyncio.wrap_future(ledger().run(partial(recorded_reply, self._panel_id, self._base_url)))
+            if status_of(reply) != "running":
+                return reply
+            await asyncio.sleep(LOOK_SECONDS)
 
 
 def recorded_panel(panel_id: str, base_url: str) -> dict[str, Any]:
     """Return a panel's `bench` object as far as it is, with its status. Raises NotFound."""
+    reply = recorded_reply(panel_id, base_url)
+    return {"status": status_of(reply), **reply.bench()}
+
+
+def recorded_reply(panel_id: str, base_url: str) -> PanelReply:
+    """Return a panel's reply as far as it is. Raises NotFound."""
     panel = panel_with_calls(panel_id)
     if panel is None:
         raise NotFound(f"There is no panel {panel_id[:40]!r} in the call log.")
-    reply = _so_far(panel, base_url)
-    called = (*reply.seats, reply.merger) if reply.merger else reply.seats
-    return {"status": _status(called), **reply.bench()}
-
-
-def _so_far(panel: Panel, base_url: str) -> PanelReply:
     called = [_seat(panel, call) for call in panel.calls.all()]
     seats = tuple(seat for seat in called if seat.seat != "merger")
+    merger = next((seat for seat in called if seat.seat == "merger"), None)
+    asked = _asked(panel, seats, base_url)
+    note = panel.note or (why_not_merged(seats, merger) if merger and merger.status != "running" else "")
+    content = _content(asked, seats, merger, note)
     return PanelReply(
-        panel=AskedPanel(
-            id=panel.panel_id,
-            model=panel.collection_name,
-            collection=panel.collection_name,
-            shape=panel.shape,
-            shape_by=panel.shape_by,
-            reply=cast(ReplyMode, panel.reply),
-            members=sum(seat.seat == "member" for seat in seats),
-            explorers=sum(seat.seat == "explorer" for seat in seats),
-            skipped=tuple(SkippedSeat(cast(SeatKind, seat["seat"]), seat["alias"], seat["why"]) for seat in panel.skipped),
-            ignored=tuple(panel.ignored),
-            notice=panel.notice,
-            prompt_tokens=panel.prompt_tokens,
-            created=panel.asked_at.timestamp(),
-            verdict_url=f"{base_url}/bench/verdict",
-        ),
+        panel=asked,
         seats=seats,
-        content="",
-        seconds=max((seat.seconds for seat in seats), default=0.0),
-        completion_tokens=0,
-        merger=next((seat for seat in called if seat.seat == "merger"), None),
+        content=content,
+        seconds=max((seat.seconds for seat in called), default=0.0),
+        completion_tokens=estimate_text(content),
+        merger=merger,
+        note=note,
+    )
+
+
+def status_of(reply: PanelReply) -> str:
+    """running, done or interrupted."""
+    called = (*reply.seats, reply.merger) if reply.merger else reply.seats
+    if reply.panel.reply == "merged" and not reply.merger and not reply.note:
+        return "running"
+    if any(seat.status == "running" for seat in called):
+        return "running"
+    return "interrupted" if any(seat.error_kind == "interrupted" for seat in called) else "done"
+
+
+def _content(asked: AskedPanel, seats: tuple[SeatAnswer, ...], merger: SeatAnswer | None, note: str) -> str:
+    if note:
+        return markdown.unmerged(asked, note, seats)
+    if merger:
+        return merger.answer.strip() + markdown.merged_closing(asked, merger, seats)
+    return markdown.every_answer(asked, seats)
+
+
+def _asked(panel: Panel, seats: tuple[SeatAnswer, ...], base_url: str) -> AskedPanel:
+    return AskedPanel(
+        id=panel.panel_id,
+        model=panel.collection_name,
+        collection=panel.collection_name,
+        shape=panel.shape,
+        shape_by=panel.shape_by,
+        reply=cast(ReplyMode, panel.reply),
+        members=sum(seat.seat == "member" for seat in seats),
+        explorers=sum(seat.seat == "explorer" for seat in seats),
+        skipped=tuple(SkippedSeat(cast(SeatKind, seat["seat"]), seat["alias"], seat["why"]) for seat in panel.skipped),
+        ignored=tuple(panel.ignored),
+        notice=panel.notice,
+        prompt_tokens=panel.prompt_tokens,
+        created=panel.asked_at.timestamp(),
+        verdict_url=f"{base_url}/bench/verdict",
     )
 
 
@@ -60,10 +120,5 @@ def _seat(panel: Panel, call: Call) -> SeatAnswer:
         seconds=call.seconds or 0.0,
         input_tokens=call.input_tokens,
         output_tokens=call.output_tokens,
+        ended_as=call.ended_as,
     )
-
-
-def _status(seats: tuple[SeatAnswer, ...]) -> str:
-    if any(seat.status == "running" for seat in seats):
-        return "running"
-    return "interrupted" if any(seat.error_kind == "interrupted" for seat in seats) else "done"

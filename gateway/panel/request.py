@@ -1,15 +1,62 @@
-"""Who asks what, and how they reached the server."""
+"""Who asks what, how they reached the server, and whether the same request has been asked already."""
 
-from dataclasses import dataclass
+import hashlib
+import json
+from dataclasses import dataclass, replace
+from datetime import timedelta
 
-from gateway.chat import ChatRequest
+from django.utils import timezone
+
+from evidence.selectors import panel_known_as
+from gateway.chat import ChatRequest, ImagePart
+from gateway.errors import BadRequest, KeyReused
 from keys.services import Caller
+
+KEPT = timedelta(hours=24)
+LONGEST_KEY = 255
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """`base_url` is the server as the caller reached it."""
+    """`base_url` is the server as the caller reached it. `idempotency_key` is the caller's own; `is_retry`: an SDK's retry."""
 
     chat: ChatRequest
     caller: Caller
     base_url: str
+    idempotency_key: str = ""
+    is_retry: bool = False
+
+    @property
+    def question(self) -> ChatRequest:
+        """What is asked, whatever the form in which the answer is wanted."""
+        return replace(self.chat, format="", stream=False, include_usage=False, ignored=())
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the question, in hexadecimal."""
+        chat = self.question
+        messages = [
+            [message.role, *((part.url, "image") if isinstance(part, ImagePart) else (part.text,) for part in message.parts)]
+            for message in chat.messages
+        ]
+        bench = chat.bench
+        options = [bench.nominated, bench.reply, bench.merger, bench.field]
+        return hashlib.sha256(json.dumps([chat.model, messages, options]).encode()).hexdigest()
+
+
+def earlier_panel(request: Request) -> str | None:
+    """Return the id of the panel that this request opened before, under its key. Raises KeyReused for another request's key."""
+    key = request.idempotency_key
+    if not key:
+        return None
+    if len(key) > LONGEST_KEY:
+        raise BadRequest(f"Idempotency-Key has {len(key)} characters; {LONGEST_KEY} is the most.", param="Idempotency-Key")
+    known = panel_known_as(request.caller.name, key, since=timezone.now() - KEPT)
+    if known is None:
+        return None
+    if known.digest != request.digest:
+        raise KeyReused(
+            "This Idempotency-Key was sent with another request in the last 24 hours. Use a new key for a new request.",
+            param="Idempotency-Key",
+        )
+    return known.panel.panel_id

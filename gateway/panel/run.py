@@ -12,7 +12,8 @@ from evidence.selectors import staleness
 from gateway.panel.merge import MergerChoice, merge
 from gateway.panel.naming import AskedName, named_merger, nominated_models, not_found, read_model_name
 from gateway.panel.record import seat_jobs, write_down
-from gateway.panel.request import Request
+from gateway.panel.recorded import RecordedRun
+from gateway.panel.request import Request, earlier_panel
 from gateway.panel.running import PanelRun, running_panels
 from gateway.panel.seating import Table, nobody_seated, seat_explorers, seat_members, seat_nominated
 from gateway.panel.shape import ChosenShape, choose_shape
@@ -21,16 +22,24 @@ from gateway.workers import worker_pool
 from gateway.workers.ledger import ledger
 
 
-async def open_panel(request: Request) -> PanelRun:
-    """Seat a panel and ask its seats. Raises a Refusal when it cannot be."""
+async def open_panel(request: Request) -> PanelRun | RecordedRun:
+    """Seat a panel and ask its seats, or join the one that the same request opened. Raises a Refusal when it cannot be."""
     # Shielded: a caller who leaves while the panel is being seated leaves a panel that runs all the same.
-    return await asyncio.shield(asyncio.ensure_future(_open_and_follow(request)))
+    return await asyncio.shield(asyncio.ensure_future(_join_or_open(request)))
 
 
-async def _open_and_follow(request: Request) -> PanelRun:
-    run = await asyncio.wrap_future(ledger().run(partial(_open, request)))
-    running_panels().follow(run)
-    return run
+async def _join_or_open(request: Request) -> PanelRun | RecordedRun:
+    if request.is_retry and (running := running_panels().asked(request)):
+        return running
+    opened = await asyncio.wrap_future(ledger().run(partial(_earlier_or_new, request)))
+    if isinstance(opened, PanelRun):
+        running_panels().follow(opened)
+        return opened
+    return running_panels().get(opened) or RecordedRun(opened, request.base_url)
+
+
+def _earlier_or_new(request: Request) -> str | PanelRun:
+    return earlier_panel(request) or _open(request)
 
 
 def _open(request: Request) -> PanelRun:
@@ -54,7 +63,8 @@ def _open(request: Request) -> PanelRun:
     seats = table.seats()
     choice = MergerChoice(named=merger, collection=collection, members=table.members, shape=shape.name)
     answers = tuple(pool.submit(job) for job in seat_jobs(panel.id, seats, chat))
-    return PanelRun(panel, seats, answers, partial(merge, chat, choice, panel.id) if reply == "merged" else None)
+    merging = partial(merge, chat, choice, panel.id) if reply == "merged" else None
+    return PanelRun(panel, request, seats=seats, answers=answers, merge=merging)
 
 
 async def check_collection(model: str) -> None:

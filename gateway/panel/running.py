@@ -10,9 +10,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from concurrent.futures import Future
 from functools import cache
 
-from gateway.errors import EveryoneRateLimited, NobodyAnswered
 from gateway.panel import markdown
 from gateway.panel.merge import Merged
+from gateway.panel.request import Request
 from gateway.panel.seating import Seat
 from gateway.panel.size import estimate_text
 from gateway.reply import AskedPanel, PanelReply, SeatAnswer
@@ -30,11 +30,14 @@ class PanelRun:
     def __init__(
         self,
         panel: AskedPanel,
+        request: Request,
+        *,
         seats: Sequence[Seat],
         answers: Sequence[Future[SeatAnswer]],
-        merge: Merge | None = None,
+        merge: Merge | None,
     ) -> None:
         self.panel = panel
+        self.request = request
         self._seats = seats
         self._answers = answers
         self._merge = merge
@@ -66,27 +69,29 @@ class PanelRun:
             while seen < len(self._pieces):
                 yield self._pieces[seen]
                 seen += 1
-            if self._ended:
+            if self.ended:
                 return
-            await self._changed.wait()
+            await self.next_change.wait()
+
+    @property
+    def next_change(self) -> asyncio.Event:
+        """What is set when the next thing happens. Take it before you look: what happens meanwhile is not missed."""
+        return self._changed
 
     async def result(self) -> PanelReply:
         """Wait for the reply, in seat order. Raises NobodyAnswered when no seat has an answer."""
-        while not self._ended:
-            await self._changed.wait()
+        while not self.ended:
+            await self.next_change.wait()
         if self._reply is None:
             raise RuntimeError(f"panel {self.panel.id} could not be followed to its end") from self._broken
-        if not self._reply.answered:
-            raise nobody_answered(self._reply)
-        return self._reply
+        return self._reply.or_refusal()
 
     async def _gather(self) -> tuple[SeatAnswer, ...]:
         waiting = {asyncio.wrap_future(answer): index for index, answer in enumerate(self._answers)}
         while waiting:
             ended, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
             answers = [self._answer(waiting.pop(answer)) for answer in sorted(ended, key=waiting.__getitem__)]
-            if self._merge is None:
-                self._add(*map(markdown.section, answers))
+            self._add(*map(markdown.section, answers if self._merge is None else ()))
         return tuple(self._answer(index) for index in range(len(self._seats)))
 
     def _every_answer(self, answers: tuple[SeatAnswer, ...]) -> PanelReply:
@@ -123,7 +128,7 @@ class PanelRun:
         self._tell()
 
     @property
-    def _ended(self) -> bool:
+    def ended(self) -> bool:
         return self._reply is not None or self._broken is not None
 
     def _tell(self) -> None:
@@ -154,12 +159,20 @@ class RunningPanels:
 
     def __init__(self) -> None:
         # The event loop holds tasks weakly: without this a panel nobody watches could be collected in mid-air.
-        self._followers: set[asyncio.Task[None]] = set()
+        self._followers: dict[PanelRun, asyncio.Task[None]] = {}
 
     def follow(self, run: PanelRun) -> None:
         follower = asyncio.ensure_future(run.follow())
-        self._followers.add(follower)
-        follower.add_done_callback(self._followers.discard)
+        self._followers[run] = follower
+        follower.add_done_callback(lambda _: self._followers.pop(run))
+
+    def get(self, panel_id: str) -> PanelRun | None:
+        return next((run for run in self._followers if run.panel.id == panel_id), None)
+
+    def asked(self, request: Request) -> PanelRun | None:
+        """The panel that the same caller's same question runs, if it does."""
+        same = (run for run in self._followers if run.request.caller == request.caller)
+        return next((run for run in same if run.request.question == request.question), None)
 
     def __len__(self) -> int:
         return len(self._followers)
@@ -175,14 +188,3 @@ def _call_soon(loop: asyncio.AbstractEventLoop, add: Callable[[str], None], text
     """From a seat's thread. A loop that has closed meanwhile has nobody left to tell."""
     if not loop.is_closed():
         loop.call_soon_threadsafe(add, text)
-
-
-def nobody_answered(reply: PanelReply) -> NobodyAnswered:
-    """The refusal of a panel in which every seat failed or came back empty; 429 when every seat was rate limited."""
-    reasons = "; ".join(f"{seat.alias}: {seat.error or seat.status}" for seat in reply.seats)
-    message = f"No seat of panel {reply.panel.id} answered ({reasons})."
-    bench = reply.bench() if reply.panel.field else None
-    if all(seat.error_kind == "rate_limited" for seat in reply.seats):
-        waits = [seat.retry_after for seat in reply.seats if seat.retry_after is not None]
-        return EveryoneRateLimited(message, wait=min(waits, default=None), bench=bench)
-    return NobodyAnswered(message, code="no_seat_answered", bench=bench)

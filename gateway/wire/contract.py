@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol
 from gateway.chat import ChatRequest
 from gateway.reply import PanelReply
 
-Task = Literal["generate", "count_tokens", "list_models", "show_model", "fixed"]
+Task = Literal["generate", "count_tokens", "list_models", "show_model", "fixed", "watch"]
 Streams = Literal["never", "when_asked", "unless_refused", "always"]
 
 
@@ -62,6 +62,19 @@ class ListedCollection:
     output_limit: int | None
     capabilities: Sequence[str]
     created: int
+
+    def as_bench(self) -> dict[str, Any]:
+        """What formats with room for it tell of a collection beside their own fields."""
+        return {
+            "description": self.description,
+            "tags": list(self.tags),
+            "members": list(self.members),
+            "shape": self.shape,
+            "reply": self.reply,
+            "merger": self.merger,
+            "explorers": self.explorers,
+            "together": {"context_window": self.context_window, "capabilities": list(self.capabilities)},
+        }
 
 
 class StreamEncoder(Protocol):
