@@ -18,6 +18,8 @@ Names:
     half-stale                      the same after half a status line
     malformed, no-done, no-finish   a chunk that is no JSON; no [DONE]; no finish reason
     error-event, finish-error       an error inside the stream, after one token
+    odd-start, mislabelled          an unknown field first; a stream labelled as JSON
+    dropped, page-as-stream         a stream that is cut before its first event; a web page labelled as a stream
     html-200, html-502, text-200, empty-body, json-body, json-list, bad-json, error-200
     empty, whitespace, length-reasoning, reasoning, refusal, content-filter, tool-call, think-tags, notice
     parts, half-pairs, bytewise     content as a list; surrogate halves; a byte at a time
@@ -424,6 +426,28 @@ def bytewise(call: _Handler, _: str) -> None:
     call.end()
 
 
+def odd_start(call: _Handler, _: str) -> None:
+    call.start_stream()
+    call.send(b"relay: 7\n\n")
+    call.say(*WORDS)
+    call.end()
+
+
+def mislabelled(call: _Handler, _: str) -> None:
+    call.start_stream(Content_Type="application/json")
+    call.send(b"\xef\xbb")
+    call.send(b"\xbf\n\nda")
+    call.sleep(0.02)
+    call.send(b"ta: {}\n\n")
+    call.say(*WORDS)
+    call.end()
+
+
+def dropped(call: _Handler, _: str) -> None:
+    call.start_stream()
+    call.hang_up()
+
+
 def huge(call: _Handler, _: str) -> None:
     call.start_stream()
     for _ in range(20):
@@ -528,6 +552,10 @@ SCRIPTS: dict[str, Script] = {
     "half-pairs": half_pairs,
     "bytewise": bytewise,
     "redirect": fixed(308, b"", Location="https://user:pw@elsewhere.example/v1/chat/completions?token=abcdef0123"),
+    "odd-start": odd_start,
+    "mislabelled": mislabelled,
+    "dropped": dropped,
+    "page-as-stream": fixed(200, page("Sign in"), "text/event-stream"),
     "huge": huge,
     "gzip": gzipped,
 }

@@ -114,6 +114,8 @@ def test_parts_and_images_are_sent_exactly_as_they_came() -> None:
         ("no-done", "The answer is 42.", ""),
         ("no-finish", "The answer is 42.", ""),
         ("hung-end", "The answer is 42.", ""),
+        ("odd-start", "The answer is 42.", ""),
+        ("mislabelled", "The answer is 42.", ""),
         ("bytewise", "Žluťoučký 🐎 你好", ""),
         ("half-pairs", "A horse 🐎, half a horse �.", ""),
     ],

@@ -104,6 +104,8 @@ def test_every_token_is_awaited_anew(upstream: FakeUpstream) -> None:
         ("finish-error", "rate_limited", "Provider returned error (P): try again in 20s", "The"),
         ("html-200", "bad_reply", "a web page came instead of an answer: Sign in & go", ""),
         ("html-502", "overloaded", "a web page came instead of an answer: 502 Bad Gateway", ""),
+        ("page-as-stream", "bad_reply", "a web page came instead of an answer: Sign in", ""),
+        ("dropped", "bad_reply", "the stream ended early", ""),
         ("text-200", "bad_reply", "Down for maintenance", ""),
         ("empty-body", "bad_reply", "the answer is an empty body", ""),
         ("json-list", "overloaded", "The model is overloaded", ""),

@@ -84,6 +84,8 @@ class Asking:
             return self._whole_answer(blocks, protocol)
         if start.startswith(STREAM_BEGINS):
             return self._streamed_answer(reply, blocks, protocol)
+        if "event-stream" in reply.headers.get("Content-Type", "").lower() and start[:1] != b"<":
+            return self._streamed_answer(reply, blocks, protocol)
         if not start:
             raise UpstreamError("the answer is an empty body", kind="bad_reply")
         raise protocol.parse_error(reply.status, reply.headers, beginning_of(blocks))
@@ -132,8 +134,8 @@ def _url(base: str, path: str) -> str:
 def _begun(blocks: Iterator[bytes]) -> tuple[bytes, Iterable[bytes]]:
     """The first bytes that tell a stream from JSON, a page or nothing, and all blocks with them.
 
-    Content types are not asked: relays label streams as JSON and JSON as streams. Some send blank lines for as long as
-    the model thinks.
+    They say more than content types: relays label streams as JSON and JSON as streams. Some send blank lines for as long
+    as the model thinks.
     """
     start = b""
     for block in blocks:

@@ -84,7 +84,11 @@ ROWS = (
         code="content_filter|content_policy_violation|responsibleaipolicyviolation",
         only=(400, 403, 422, 451),
     ),
-    row("refused", r"cannot be used with the|not a chat model", code="wrong_endpoint"),
+    row(
+        "refused",
+        r"cannot be used with the|not a chat model|image input is not supported|support image input",
+        code="wrong_endpoint",
+    ),
     row("rate_limited", r"rate.?limit|too many requests", code="rate_limit_exceeded", only=(403,)),
     # A model's health, whatever the status says.
     row(
