@@ -7,10 +7,11 @@ from typing import Any
 from rest_framework.exceptions import APIException
 
 from gateway.errors import NobodyAnswered, Refusal
-from gateway.wire import openai_chat
+from gateway.wire import anthropic_messages, openai_chat
 from gateway.wire.contract import WireFormat
 
-FORMATS: Mapping[str, WireFormat] = {module.NAME: module for module in (openai_chat,)}
+_MODULES: tuple[WireFormat, ...] = (openai_chat, anthropic_messages)
+FORMATS: Mapping[str, WireFormat] = {module.NAME: module for module in _MODULES}
 _BY_PREFIX = sorted(
     ((prefix, module) for module in FORMATS.values() for prefix in module.PREFIXES), key=lambda pair: len(pair[0]), reverse=True
 )
@@ -49,7 +50,10 @@ def render_refusal(wire_format: WireFormat, error: APIException) -> RenderedRefu
         # The seats were asked: an SDK's retry would run the whole panel again.
         headers["x-should-retry"] = "false"
     extra = {"code": error.code, "param": error.param, "bench": error.bench} if isinstance(error, Refusal) else {}
-    return RenderedRefusal(error.status_code, headers, wire_format.render_error(error.status_code, _words(error), **extra))
+    body = wire_format.render_error(error.status_code, _words(error), **extra)
+    # A format may repeat some of its error's body in headers.
+    own_headers = getattr(wire_format, "error_headers", None)
+    return RenderedRefusal(error.status_code, headers | (own_headers(body) if own_headers else {}), body)
 
 
 def _words(error: APIException) -> str:

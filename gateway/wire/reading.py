@@ -81,6 +81,13 @@ class Fields:
         return value
 
 
+def required_text(fields: Fields, name: str) -> str:
+    """Return a string that has to be there, if only empty. Raises BadRequest."""
+    if fields.get(name) is None:
+        raise BadRequest(f"{fields.path(name)} must be a string, not null.", param=fields.path(name))
+    return fields.text(name)
+
+
 def read_bench(body: Fields) -> BenchOptions:
     """Read what the body says of the panel itself: `bench` and `with`."""
     bench = body.object("bench")
