@@ -7,6 +7,7 @@ import tomllib
 from pathlib import Path
 
 import environ
+from django.core.exceptions import ImproperlyConfigured
 
 from benchsite.secret import secret_key_in
 
@@ -27,6 +28,9 @@ BENCH_DRAIN_SECONDS = env.float("BENCH_DRAIN_SECONDS", default=30)
 
 # --- Asking --------------------------------------------------------------------------------------
 
+BENCH_CLIENT = env.str("BENCH_CLIENT", default="builtin")
+if BENCH_CLIENT not in ("builtin", "llm"):
+    raise ImproperlyConfigured(f'BENCH_CLIENT is "builtin" or "llm", not "{BENCH_CLIENT}".')
 BENCH_SEAT_TIMEOUT = env.float("BENCH_SEAT_TIMEOUT", default=420)
 BENCH_FIRST_TOKEN_TIMEOUT = env.float("BENCH_FIRST_TOKEN_TIMEOUT", default=120)
 BENCH_CONNECT_TIMEOUT = env.float("BENCH_CONNECT_TIMEOUT", default=10)

@@ -5,6 +5,10 @@ from django.conf import settings
 
 class Conf:
     @property
+    def asks_through_llm(self) -> bool:
+        return bool(settings.BENCH_CLIENT == "llm")
+
+    @property
     def seat_timeout(self) -> float:
         return float(settings.BENCH_SEAT_TIMEOUT)
 

@@ -6,11 +6,13 @@ Knows no panel, no row and no format of callers. A new protocol is one module, a
 from collections.abc import Callable, Mapping, Sequence
 
 from gateway.chat import Message
-from gateway.upstream import openai_chat
+from gateway.conf import conf
+from gateway.upstream import llm_cli, openai_chat
 from gateway.upstream.asking import Asking
-from gateway.upstream.contract import Completion, Delta, Target, UpstreamError, UpstreamProtocol
+from gateway.upstream.contract import CommandProtocol, Completion, Delta, Target, UpstreamError, UpstreamProtocol
 
 PROTOCOLS: Mapping[str, UpstreamProtocol] = {"openai_chat": openai_chat}
+COMMANDS: Mapping[str, CommandProtocol] = {"llm_cli": llm_cli}
 
 
 def complete(target: Target, messages: Sequence[Message], *, on_delta: Callable[[Delta], None] | None = None) -> Completion:
@@ -21,9 +23,19 @@ def complete(target: Target, messages: Sequence[Message], *, on_delta: Callable[
     """
     asking = Asking(target, on_delta=on_delta)
     try:
+        command = _command(target, messages)
+        if command:
+            return asking.run(command, messages)
         if target.protocol not in PROTOCOLS:
             raise UpstreamError(f"no protocol is called {target.protocol!r}", kind="unavailable")
         return asking.ask(PROTOCOLS[target.protocol], messages)
     except UpstreamError as error:
         # The libraries' errors under it hold addresses and queries: no traceback may show them.
         raise asking.told(error) from None
+
+
+def _command(target: Target, messages: Sequence[Message]) -> CommandProtocol | None:
+    """What answers in place of HTTP: the endpoint's own command, or the site's choice for all that is text alone."""
+    if conf.asks_through_llm and not any(message.images for message in messages):
+        return llm_cli
+    return COMMANDS.get(target.protocol)

@@ -1,7 +1,7 @@
 """One call of one model, from its request to its completion or to why there is none.
 
-Joins a protocol, which knows JSON, to the transport, which knows bytes; what either raises leaves as an UpstreamError
-that is safe to show.
+Joins a protocol, which knows JSON, to the transport, which knows bytes, or a command's to the process that runs it; what
+either raises leaves as an UpstreamError that is safe to show.
 """
 
 import os
@@ -12,8 +12,9 @@ from itertools import chain
 from gateway.chat import Message
 from gateway.redact import hide_secrets, redact
 from gateway.upstream.answer import Gathering
-from gateway.upstream.contract import Completion, Delta, Target, UpstreamError, UpstreamProtocol
+from gateway.upstream.contract import CommandProtocol, Completion, Delta, Target, UpstreamError, UpstreamProtocol
 from gateway.upstream.payload import read_json, write_json
+from gateway.upstream.process import started
 from gateway.upstream.sockets.clock import Clock
 from gateway.upstream.sse import BOM, lines
 from gateway.upstream.transport import Reply, beginning_of, post
@@ -46,12 +47,32 @@ class Asking:
         with post(url, headers=protocol.headers(self._key), body=body, clock=self._clock) as reply:
             self._status = reply.status
             completion = self._answer_in(reply, protocol)
+        return self._finished(completion)
+
+    def run(self, protocol: CommandProtocol, messages: Sequence[Message]) -> Completion:
+        """Run the protocol's command and read its answer. Raises UpstreamError; give it to `told` before it is shown."""
+        command = protocol.build_command(self._target.model, self._target.options)
+        given = protocol.build_input(messages)
+        environment = protocol.environment(self._target.api_key_env)
+        try:
+            with started(command, environment=environment, given=given, clock=self._clock) as running:
+                for delta in protocol.parse_stream(running.blocks()):
+                    self._take(delta)
+                code, said = running.ending()
+        except FileNotFoundError as error:
+            raise UpstreamError(protocol.MISSING, kind="unavailable") from error
+        if code:
+            raise protocol.parse_error(code, said)
+        self._so_far.add(protocol.parse_ending(said))
+        return self._finished(self._so_far.completion())
+
+    def _finished(self, completion: Completion) -> Completion:
         return replace(
             completion,
             text=self._without_key(completion.text),
             reasoning=self._without_key(completion.reasoning),
             first_token_seconds=self._clock.first_token_seconds,
-            upstream_status=reply.status,
+            upstream_status=self._status,
         )
 
     def told(self, error: UpstreamError) -> UpstreamError:

@@ -1,4 +1,4 @@
-"""What every upstream protocol offers, as a module, and how an upstream call fails.
+"""What every upstream protocol offers, as a module, over HTTP or through a command; and how an upstream call fails.
 
 UpstreamError   safe to show a caller: never the request, a key or an image
 """
@@ -23,6 +23,9 @@ ErrorKind = Literal[
     "unavailable",
     "interrupted",
 ]
+
+
+LARGEST_ANSWER = 8_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +58,10 @@ class Delta:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
-    """What an upstream answered, reasoning apart from the answer. `empty_why` says why `text` is empty, when it is."""
+    """What an upstream answered, reasoning apart from the answer. `empty_why` says why `text` is empty, when it is.
+
+    `upstream_status` is None where the answer came through a command.
+    """
 
     text: str
     reasoning: str = ""
@@ -65,7 +71,7 @@ class Completion:
     output_tokens: int | None = None
     first_token_seconds: float | None = None
     empty_why: str = ""
-    upstream_status: int = 200
+    upstream_status: int | None = 200
 
 
 @dataclass(eq=False)
@@ -107,4 +113,35 @@ class UpstreamProtocol(Protocol):
 
     def parse_error(self, status: int, headers: Mapping[str, str], body: bytes) -> UpstreamError:
         """Read a refusal or failure: its kind, its words, its wait."""
+        ...
+
+
+class CommandProtocol(Protocol):
+    """What a protocol offers that is spoken by running a command: its input and output are its request and its reply."""
+
+    # What to do when there is no such command.
+    MISSING: str
+
+    def build_command(self, model: str, options: Mapping[str, Any]) -> list[str]:
+        """The command and its arguments, none of which a caller has a say in. Raises UpstreamError."""
+        ...
+
+    def build_input(self, messages: Sequence[Message]) -> bytes:
+        """What the command reads. Raises UpstreamError for what it cannot be told."""
+        ...
+
+    def environment(self, api_key_env: str) -> dict[str, str]:
+        """The whole environment of the command."""
+        ...
+
+    def parse_stream(self, blocks: Iterable[bytes]) -> Iterator[Delta]:
+        """Read what the command writes, as it comes."""
+        ...
+
+    def parse_ending(self, said: bytes) -> Delta:
+        """Read the standard error of a command that succeeded."""
+        ...
+
+    def parse_error(self, code: int, said: bytes) -> UpstreamError:
+        """Read a failure from the exit code and the standard error: its kind, its words."""
         ...

@@ -14,12 +14,11 @@ from requests.adapters import HTTPAdapter
 from urllib3 import HTTPResponse
 
 from gateway.conf import conf
-from gateway.upstream.contract import UpstreamError
+from gateway.upstream.contract import LARGEST_ANSWER, UpstreamError
 from gateway.upstream.sockets.clock import Clock, current_clock
 from gateway.upstream.sockets.connections import READ_AT_MOST, TimedAdapter, adapter
 from gateway.upstream.sockets.failures import TRANSPORT_ERRORS, cut_off, failure
 
-LARGEST_ANSWER = 8_000_000
 LARGEST_ERROR = 64_000
 
 
