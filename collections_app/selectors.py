@@ -4,7 +4,6 @@ Chooses nobody and writes nothing.
 """
 
 import difflib
-import re
 from collections.abc import Collection as Sized
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,7 +12,6 @@ from django.db.models import QuerySet
 
 from collections_app.models import Collection, LanguageModel, Limits
 
-ASKED_FOR = re.compile(r"(?:bench/)?([a-z0-9][a-z0-9-]{1,31})")
 FEW, MANY = 2, 4
 ONE_FAMILY = "one family"
 
@@ -34,12 +32,6 @@ class Together:
     capabilities: tuple[str, ...]
 
 
-def collection_asked_for(name: str) -> Collection | None:
-    """Return the collection that `core` or `bench/core` names, exactly; None when there is none."""
-    asked = ASKED_FOR.fullmatch(name)
-    return _collections().filter(name=asked[1]).first() if asked else None
-
-
 def all_collections() -> list[Collection]:
     """Return every collection by name, its members read along: two queries, however many there are."""
     return list(_collections().prefetch_related("memberships"))
@@ -50,10 +42,10 @@ def members_of(collection: Collection) -> list[LanguageModel]:
     return [membership.language_model for membership in collection.memberships.all()]
 
 
-def may_explore(roles: Iterable[str]) -> list[LanguageModel]:
-    """Return the active models of those roles, with endpoints. A router is none: it may answer with a seated model."""
-    models = LanguageModel.objects.filter(status=LanguageModel.Status.ACTIVE, role__in=list(roles))
-    return [model for model in models.select_related("endpoint") if model.families]
+def active_models() -> list[LanguageModel]:
+    """Return every active model that may explore, with its endpoint. A router is none: it may answer with a seated model."""
+    models = LanguageModel.objects.filter(status=LanguageModel.Status.ACTIVE).select_related("endpoint")
+    return [model for model in models if model.families]
 
 
 def together(members: Iterable[LanguageModel]) -> Together:

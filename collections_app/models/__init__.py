@@ -9,9 +9,10 @@ from collections_app.models.change import Change
 from collections_app.models.collection import Collection, Limits, Membership
 from collections_app.models.endpoint import Endpoint
 from collections_app.models.language_model import LanguageModel
+from collections_app.models.roster_version import RosterVersion
 from collections_app.models.shape import Shape
 
-__all__ = ["Change", "Collection", "Endpoint", "LanguageModel", "Limits", "Membership", "Shape"]
+__all__ = ["Change", "Collection", "Endpoint", "LanguageModel", "Limits", "Membership", "RosterVersion", "Shape"]
 
 for logged in (Collection, Endpoint, LanguageModel, Limits, Shape):
     # Columns by name: by default the log would show reverse relations too.

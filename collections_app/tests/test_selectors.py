@@ -10,42 +10,6 @@ from collections_app.tests.rosters import make_collection, make_model
 pytestmark = pytest.mark.django_db
 
 
-def test_a_collection_is_asked_for_by_name(django_assert_num_queries: DjangoAssertNumQueries) -> None:
-    make_collection("core", make_model("slow"), make_model("fast"))
-    with django_assert_num_queries(1):
-        core = selectors.collection_asked_for("bench/core")
-        assert core is not None
-        assert (core.shape, core.merger) == (None, None)
-    assert selectors.collection_asked_for("core") == core
-    with django_assert_num_queries(1):
-        assert [(model.alias, model.endpoint.name) for model in selectors.members_of(core)] == [
-            ("slow", "upstream"),
-            ("fast", "upstream"),
-        ]
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "",
-        "Core",
-        "bench/Core",
-        "BENCH/core",
-        "core ",
-        "bench/",
-        "bench/core/",
-        "bench/core:merged",
-        "core\n",
-        "co\0re",
-        "cor",
-        "é",
-    ],
-)
-def test_there_is_no_guessing(name: str) -> None:
-    make_collection("core", make_model("fast"))
-    assert selectors.collection_asked_for(name) is None
-
-
 def test_every_collection_is_read_in_two_queries(django_assert_num_queries: DjangoAssertNumQueries) -> None:
     models = [make_model(f"model-{number}") for number in range(4)]
     for number in range(5):
@@ -62,17 +26,15 @@ def test_members_keep_the_order_they_were_given() -> None:
     assert selectors.members_of(make_collection("core", *models)) == models
 
 
-def test_active_models_of_the_roles_may_explore(django_assert_num_queries: DjangoAssertNumQueries) -> None:
+def test_active_models_are_read_with_their_endpoints(django_assert_num_queries: DjangoAssertNumQueries) -> None:
     for status in LanguageModel.Status.values:
         make_model(f"{status.replace('_', '-')}-model", status=status)
     make_model("coder", role="code")
-    make_model("seer", role="vision")
     make_model("router", served_id="openrouter/auto")
     make_model("named-router", served_id="openrouter/free", family=["llama"])
     with django_assert_num_queries(1):
-        explorers = [(model.alias, model.endpoint.name) for model in selectors.may_explore(("general", "code"))]
-    assert explorers == [("active-model", "upstream"), ("coder", "upstream"), ("named-router", "upstream")]
-    assert selectors.may_explore(()) == []
+        active = [(model.alias, model.endpoint.name) for model in selectors.active_models()]
+    assert active == [("active-model", "upstream"), ("coder", "upstream"), ("named-router", "upstream")]
 
 
 def test_together_is_what_every_member_has() -> None:

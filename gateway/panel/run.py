@@ -7,7 +7,8 @@ import asyncio
 from functools import partial
 
 from collections_app.models import Collection
-from collections_app.selectors import all_collections, collection_asked_for, current_limits, may_explore, members_of
+from collections_app.roster import Roster, roster_keeper
+from collections_app.selectors import members_of
 from evidence.selectors import staleness
 from gateway.panel.merge import MergerChoice, merge
 from gateway.panel.naming import AskedName, named_merger, nominated_models, not_found, read_model_name
@@ -44,16 +45,16 @@ def _earlier_or_new(request: Request) -> str | PanelRun:
 
 def _open(request: Request) -> PanelRun:
     chat = request.chat
-    asked, collection = _collection(chat.model)
+    roster = roster_keeper().current()
+    asked, collection = _collection(chat.model, roster)
     table = Table(images=chat.images, tokens=estimate(chat.messages))
-    limits = current_limits()
     nominated = nominated_models(chat.bench.nominated)
     merger = named_merger(chat.bench.merger)
     seat_members(table, members_of(collection), nominated)
-    seat_nominated(table, nominated, limits.explorers_beside)
+    seat_nominated(table, nominated, roster.limits.explorers_beside)
     refuse_if_too_large(table.tokens, table.members)
-    shape = choose_shape(collection, table.images)
-    _seat_explorers(table, shape, limits.explorers_beside(len(table.members)))
+    shape = choose_shape(collection, table.images, roster)
+    _seat_explorers(table, shape, roster, roster.limits.explorers_beside(len(table.members)))
     if not table.seated:
         raise nobody_seated(table)
     pool = worker_pool()
@@ -69,18 +70,18 @@ def _open(request: Request) -> PanelRun:
 
 async def check_collection(model: str) -> None:
     """Raise a Refusal unless a model name asks for a collection."""
-    await asyncio.wrap_future(ledger().run(partial(_collection, model)))
+    await asyncio.wrap_future(ledger().run(lambda: _collection(model, roster_keeper().current())))
 
 
-def _collection(model: str) -> tuple[AskedName, Collection]:
+def _collection(model: str, roster: Roster) -> tuple[AskedName, Collection]:
     asked = read_model_name(model)
-    collection = collection_asked_for(asked.name) if asked else None
+    collection = roster.collections.get(asked.name) if asked else None
     if asked is None or collection is None:
-        raise not_found(model, all_collections())
+        raise not_found(model, roster.collections.values())
     return asked, collection
 
 
-def _seat_explorers(table: Table, shape: ChosenShape, seats: int) -> None:
+def _seat_explorers(table: Table, shape: ChosenShape, roster: Roster, seats: int) -> None:
     if seats > len(table.nominated):
-        candidates = may_explore(shape.roles)
+        candidates = roster.may_explore(shape.roles)
         seat_explorers(table, candidates, staleness(shape.name, [model.pk for model in candidates]), seats)

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from collections_app.models import Collection, LanguageModel, Shape
+from collections_app.models import Collection, LanguageModel
+from collections_app.roster import Roster
 
 GENERAL = "general"
 
@@ -14,16 +15,16 @@ class ChosenShape:
     roles: tuple[str, ...]
 
 
-def choose_shape(collection: Collection, images: int) -> ChosenShape:
+def choose_shape(collection: Collection, images: int, roster: Roster) -> ChosenShape:
     """Choose a shape and say why."""
     if collection.shape:
         return ChosenShape(collection.shape.name, "set on the collection", tuple(collection.shape.roles))
     if images:
-        return _shipped("vision", "the request has images")
-    return _shipped(GENERAL, "no decision model is onboarded to pick one")
+        return _shipped(roster, "vision", "the request has images")
+    return _shipped(roster, GENERAL, "no decision model is onboarded to pick one")
 
 
-def _shipped(name: str, by: str) -> ChosenShape:
+def _shipped(roster: Roster, name: str, by: str) -> ChosenShape:
     """A shape by name. An operator may have deleted the row: then general models explore, as on any bench."""
-    row = Shape.objects.filter(name=name).first()
+    row = roster.shapes.get(name)
     return ChosenShape(name, by, tuple(row.roles) if row else (LanguageModel.Role.GENERAL,))
