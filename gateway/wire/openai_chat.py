@@ -2,17 +2,22 @@
 
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from gateway.chat import ChatRequest, Message, Part, Role, TextPart
+from gateway.chat import ChatRequest, Message, Part, TextPart
 from gateway.errors import BadRequest
 from gateway.reply import PanelReply
-from gateway.wire.contract import ListedCollection, Rendered, Route, StreamEncoder
-from gateway.wire.openai_shape import data_event, usage
-from gateway.wire.openai_shape import render_error as render_error  # a function of this format, as of every other
-from gateway.wire.reading import TOOLS_REFUSED, Fields, ignored_names, image, kind_of, read_bench
+from gateway.wire.contract import Rendered, Route, StreamEncoder
+from gateway.wire.openai_shape import data_event, parts_of, role_of, usage
+
+# Functions of this format, as of every other; OpenAI's formats share them.
+from gateway.wire.openai_shape import render_count as render_count
+from gateway.wire.openai_shape import render_error as render_error
+from gateway.wire.openai_shape import render_model as render_model
+from gateway.wire.openai_shape import render_models as render_models
+from gateway.wire.reading import TOOLS_REFUSED, Fields, ignored_names, image, read_bench, refuse_tools, required_text
 
 NAME = "openai_chat"
 PREFIXES: tuple[str, ...] = ("",)
@@ -25,7 +30,6 @@ ROUTES: tuple[Route, ...] = (
     Route("GET", "models/<path:model>", "show_model"),
 )
 
-_ROLES: dict[str, Role] = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
 _UNDERSTOOD = frozenset(
     {"model", "messages", "stream", "stream_options", "bench", "with", "tools", "functions", "tool_choice", "function_call"}
 )
@@ -33,8 +37,7 @@ _UNDERSTOOD = frozenset(
 
 def parse_request(payload: Any, route: Route, **path: str) -> ChatRequest:
     body = Fields(payload)
-    if body.items("tools") or body.items("functions"):
-        raise BadRequest(TOOLS_REFUSED, param="tools" if body.items("tools") else "functions")
+    refuse_tools(body)
     messages = tuple(_message(fields) for fields in body.objects("messages"))
     if not messages:
         raise BadRequest('messages must hold at least one message, such as {"role": "user", "content": "…"}.', param="messages")
@@ -68,31 +71,6 @@ def render_reply(reply: PanelReply, route: Route) -> Rendered:
     if reply.panel.field:
         body["bench"] = reply.bench()
     return Rendered(body)
-
-
-def render_count(tokens: int) -> dict[str, Any]:
-    return {"object": "token_count", "input_tokens": tokens}
-
-
-def render_models(collections: Sequence[ListedCollection]) -> dict[str, Any]:
-    return {"object": "list", "data": [render_model(collection) for collection in collections]}
-
-
-def render_model(collection: ListedCollection) -> dict[str, Any]:
-    return {
-        "id": collection.id,
-        "object": "model",
-        "created": collection.created,
-        "owned_by": "bench",
-        "description": collection.description,
-        "tags": list(collection.tags),
-        "members": list(collection.members),
-        "shape": collection.shape,
-        "reply": collection.reply,
-        "merger": collection.merger,
-        "explorers": collection.explorers,
-        "together": {"context_window": collection.context_window, "capabilities": list(collection.capabilities)},
-    }
 
 
 def stream_encoder(chat: ChatRequest, route: Route) -> StreamEncoder:
@@ -142,31 +120,19 @@ def _message(fields: Fields) -> Message:
     role = fields.text("role")
     if role in ("tool", "function") or fields.items("tool_calls") or fields.get("function_call"):
         raise BadRequest(TOOLS_REFUSED, param=fields.path("role"))
-    if role not in _ROLES:
-        raise BadRequest(
-            f'{fields.path("role")} must be one of {", ".join(_ROLES)}, not "{role[:40]}".', param=fields.path("role")
-        )
-    return Message(_ROLES[role], _parts(fields, _ROLES[role]))
+    return Message(role_of(fields), _parts(fields))
 
 
-def _parts(fields: Fields, role: Role) -> tuple[Part, ...]:
-    content = fields.get("content")
-    if isinstance(content, str):
-        return (TextPart(content),)
-    if content is None and role == "assistant":
+def _parts(fields: Fields) -> tuple[Part, ...]:
+    if fields.get("content") is None and fields.text("role") == "assistant":
         return (TextPart(fields.text("refusal")),)
-    if not isinstance(content, list) or not content:
-        where = fields.path("content")
-        raise BadRequest(f"{where} must be a string or a list of parts, not {kind_of(content)}.", param=where)
-    return tuple(_part(part) for part in fields.objects("content"))
+    return parts_of(fields, _part)
 
 
 def _part(fields: Fields) -> Part:
     kind = fields.text("type")
     if kind in ("text", "refusal"):
-        if not isinstance(fields.get(kind), str):
-            raise BadRequest(f"{fields.path(kind)} must be a string, not {kind_of(fields.get(kind))}.", param=fields.path(kind))
-        return TextPart(fields.text(kind))
+        return TextPart(required_text(fields, kind))
     if kind == "image_url":
         where = fields.path("image_url")
         source = fields.get("image_url")

@@ -1,12 +1,39 @@
-"""What OpenAI's formats share: the error object, server-sent events without names, the token counts of chat and completions."""
+"""What OpenAI's formats share: roles and content, the error object, lists of models, events of data, chat's token counts."""
 
 import json
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from gateway.chat import Part, Role, TextPart
+from gateway.errors import BadRequest
 from gateway.reply import PanelReply
+from gateway.wire.contract import ListedCollection
+from gateway.wire.reading import Fields, kind_of
 
+_ROLES: dict[str, Role] = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
 _TYPES = {429: "requests"}
 _CODES = {401: "invalid_api_key", 429: "rate_limit_exceeded"}
+
+
+def role_of(message: Fields) -> Role:
+    """The neutral role of a message. Raises BadRequest for one that no panel has."""
+    role = message.text("role")
+    if role not in _ROLES:
+        where = message.path("role")
+        raise BadRequest(f'{where} must be one of {", ".join(_ROLES)}, not "{role[:40]}".', param=where)
+    return _ROLES[role]
+
+
+def parts_of(message: Fields, read_part: Callable[[Fields], Part]) -> tuple[Part, ...]:
+    """A message's content: a string, or a list of parts. Raises BadRequest for anything else, and for an empty list."""
+    content = message.get("content")
+    if isinstance(content, str):
+        return (TextPart(content),)
+    if not isinstance(content, list) or not content:
+        where = message.path("content")
+        what = "an empty list" if content == [] else kind_of(content)
+        raise BadRequest(f"{where} must be a string or a list of parts, not {what}.", param=where)
+    return tuple(map(read_part, message.objects("content")))
 
 
 def render_error(status: int, message: str, **extra: Any) -> dict[str, Any]:
@@ -17,6 +44,24 @@ def render_error(status: int, message: str, **extra: Any) -> dict[str, Any]:
     if extra.get("bench"):
         body["bench"] = extra["bench"]
     return body
+
+
+def render_count(tokens: int) -> dict[str, Any]:
+    return {"object": "token_count", "input_tokens": tokens}
+
+
+def render_models(collections: Sequence[ListedCollection]) -> dict[str, Any]:
+    return {"object": "list", "data": [render_model(collection) for collection in collections]}
+
+
+def render_model(collection: ListedCollection) -> dict[str, Any]:
+    return {
+        "id": collection.id,
+        "object": "model",
+        "created": collection.created,
+        "owned_by": "bench",
+        **collection.as_bench(),
+    }
 
 
 def data_event(payload: Any) -> bytes:

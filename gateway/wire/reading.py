@@ -59,10 +59,10 @@ class Fields:
         return list(self._read(name, list, []))
 
     def object(self, name: str) -> "Fields":
-        return Fields(self._read(name, dict, {}), self.path(name))
+        return type(self)(self._read(name, dict, {}), self.path(name))
 
     def objects(self, name: str) -> Iterator["Fields"]:
-        return (Fields(item, f"{self.path(name)}[{index}]") for index, item in enumerate(self.items(name)))
+        return (type(self)(item, f"{self.path(name)}[{index}]") for index, item in enumerate(self.items(name)))
 
     def texts(self, name: str) -> tuple[str, ...]:
         items = self.items(name)
@@ -107,6 +107,13 @@ def read_bench(body: Fields) -> BenchOptions:
         merger=bench.text("merger"),
         field=bench.flag("field", default=True),
     )
+
+
+def refuse_tools(body: Fields) -> None:
+    """Refuse a body that offers tools; an empty list is none."""
+    for name in ("tools", "functions"):
+        if body.items(name):
+            raise BadRequest(TOOLS_REFUSED, param=name)
 
 
 def ignored_names(body: Fields, understood: Collection[str]) -> tuple[str, ...]:
