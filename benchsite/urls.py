@@ -2,12 +2,12 @@
 
 from django.contrib import admin
 from django.urls import path
-from django.views.generic import RedirectView
 
+from benchsite.front_page import front_page
 from benchsite.health import healthz, readyz
 
 urlpatterns = [
-    path("", RedirectView.as_view(pattern_name="admin:index")),
+    path("", front_page),
     path("healthz", healthz),
     path("readyz", readyz),
     path("admin/", admin.site.urls),
