@@ -56,6 +56,8 @@ class GatewayConsumer(AsyncHttpConsumer):
 
     async def begin(self, content_type: str, headers: Mapping[str, str] = MappingProxyType({})) -> None:
         await self.send_headers(headers=[(b"Content-Type", content_type.encode()), *_HEADERS, *_encoded(headers)])
+        # A server keeps the 200 until something is written, if only nothing.
+        await self.send_body(b"", more_body=True)
 
     async def write(self, events: Iterable[bytes]) -> None:
         """One event a write: readers behind a proxy see each as it comes."""
