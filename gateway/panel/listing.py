@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from collections_app.models import Collection, Limits
 from collections_app.selectors import all_collections, current_limits, members_of, together
-from gateway.errors import NotFound
 from gateway.panel.naming import not_found
 from gateway.wire.contract import ListedCollection
 
@@ -16,15 +15,13 @@ def listed_collections() -> list[ListedCollection]:
 
 
 def listed_collection(model: str) -> ListedCollection:
-    """The collection that a model name asks for. Raises NotFound with the list of those there are."""
+    """The collection that a model name asks for. Raises a Refusal with the list of those there are."""
     wanted = model.removesuffix(":latest")
     wanted = wanted if wanted.startswith("bench/") else f"bench/{wanted}"
     for listed in listed_collections():
         if wanted in (listed.id, f"{listed.id}:{listed.reply}"):
             return listed
-    refusal = not_found(model or "?", all_collections())
-    assert isinstance(refusal, NotFound)
-    raise refusal
+    raise not_found(model, all_collections())
 
 
 def _both_modes(collection: Collection, limits: Limits) -> Iterator[ListedCollection]:

@@ -38,7 +38,9 @@ def not_found(model: str, choices: Iterable[Collection]) -> Refusal:
     )
     if not model.strip():
         return BadRequest(f"No collection named: send one as the model. {choose}.", param="model", code="model_not_found")
-    return NotFound(f"There is no collection {model[:100]!r}. {choose}.", param="model", code="model_not_found")
+    return NotFound(
+        f"model {model[:100]!r} not found: no collection is called that. {choose}.", param="model", code="model_not_found"
+    )
 
 
 def _describe(collection: Collection) -> str:

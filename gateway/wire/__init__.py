@@ -7,10 +7,10 @@ from typing import Any
 from rest_framework.exceptions import APIException
 
 from gateway.errors import NobodyAnswered, Refusal
-from gateway.wire import anthropic_messages, openai_chat, openai_completions, openai_responses
+from gateway.wire import anthropic_messages, ollama, openai_chat, openai_completions, openai_responses
 from gateway.wire.contract import WireFormat
 
-_MODULES: tuple[WireFormat, ...] = (openai_chat, openai_responses, openai_completions, anthropic_messages)
+_MODULES: tuple[WireFormat, ...] = (openai_chat, openai_responses, openai_completions, anthropic_messages, ollama)
 FORMATS: Mapping[str, WireFormat] = {module.NAME: module for module in _MODULES}
 _BY_PREFIX = sorted(
     ((prefix, module) for module in FORMATS.values() for prefix in module.PREFIXES), key=lambda pair: len(pair[0]), reverse=True
