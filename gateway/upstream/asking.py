@@ -16,13 +16,12 @@ from gateway.upstream.contract import CommandProtocol, Completion, Delta, Target
 from gateway.upstream.payload import read_json, write_json
 from gateway.upstream.process import started
 from gateway.upstream.sockets.clock import Clock
-from gateway.upstream.sse import BOM, lines
+from gateway.upstream.sse import BEGINS, BOM, lines
 from gateway.upstream.transport import Reply, beginning_of, post
 
 LONGEST_MESSAGE = 300
 # A shorter key may be a word, which local servers are happy with, and which an answer may use.
 SHORTEST_KEY_HIDDEN_IN_ANSWERS = 16
-STREAM_BEGINS = (b":", b"data:", b"event:", b"error:", b"id:", b"retry:")
 
 
 class Asking:
@@ -101,10 +100,10 @@ class Asking:
         if reply.status >= 400:
             raise protocol.parse_error(reply.status, reply.headers, beginning_of(reply.blocks()))
         start, blocks = _begun(reply.blocks())
+        if start.startswith(protocol.STREAM_BEGINS):
+            return self._streamed_answer(reply, blocks, protocol)
         if start[:1] in (b"{", b"["):
             return self._whole_answer(blocks, protocol)
-        if start.startswith(STREAM_BEGINS):
-            return self._streamed_answer(reply, blocks, protocol)
         if "event-stream" in reply.headers.get("Content-Type", "").lower() and start[:1] != b"<":
             return self._streamed_answer(reply, blocks, protocol)
         if not start:
@@ -161,7 +160,7 @@ def _begun(blocks: Iterator[bytes]) -> tuple[bytes, Iterable[bytes]]:
     start = b""
     for block in blocks:
         start = (start + block).removeprefix(BOM).lstrip()
-        if start[:1] in (b"{", b"[", b"<", b":") or len(start) >= max(map(len, STREAM_BEGINS)) or b"\n" in start:
+        if start[:1] in (b"{", b"[", b"<", b":") or len(start) >= max(map(len, BEGINS)) or b"\n" in start:
             break
     return start, chain([start], blocks)
 

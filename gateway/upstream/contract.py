@@ -94,6 +94,8 @@ class UpstreamError(Exception):
 
 class UpstreamProtocol(Protocol):
     PATH: str
+    # How a stream's first bytes tell it from a whole reply; whatever else begins as JSON is one.
+    STREAM_BEGINS: tuple[bytes, ...]
 
     def build_request(self, model: str, messages: Sequence[Message], options: Mapping[str, Any]) -> dict[str, Any]:
         """The JSON body of a streamed call."""

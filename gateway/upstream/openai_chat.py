@@ -11,9 +11,10 @@ from gateway.upstream.answer import gathered
 from gateway.upstream.classify import error_in, read_error
 from gateway.upstream.contract import Completion, Delta, UpstreamError
 from gateway.upstream.payload import mapping_of, read_json, text_of
-from gateway.upstream.sse import events
+from gateway.upstream.sse import BEGINS, events
 
 PATH = "/chat/completions"
+STREAM_BEGINS = BEGINS
 DONE = b"[DONE]"
 # Names under which a chunk comes; another event's data may be anything.
 CHUNKS = ("", "message", "chunk")

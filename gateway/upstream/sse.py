@@ -14,7 +14,7 @@ Event = tuple[str, bytes]
 LONGEST_LINE = 2_000_000
 BOM = b"\xef\xbb\xbf"
 # What a stream of events begins with, in which no JSON begins.
-BEGINS = (b":", b"data:", b"event:", b"error:", b"id:", b"retry:")
+BEGINS: tuple[bytes, ...] = (b":", b"data:", b"event:", b"error:", b"id:", b"retry:")
 
 
 def lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
