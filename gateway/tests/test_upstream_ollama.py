@@ -47,6 +47,11 @@ BODIES: dict[str, tuple[int, str, bytes]] = {
         "application/x-ndjson",
         piece("", thinking="Six times ") + piece("", thinking="seven.") + piece("The answer is 42.") + end(),
     ),
+    "imitation": (
+        200,
+        "application/x-ndjson",
+        piece("", reasoning_content="Six times seven.") + piece("The answer is 42.") + end(),
+    ),
     "think-tags": (200, "application/x-ndjson", piece("<think>Six times seven.</think>The answer is 42.") + end()),
     "only-thinking": (200, "application/x-ndjson", piece("", thinking="Hm.") + end("length")),
     "empty": (200, "application/x-ndjson", end()),
@@ -232,6 +237,7 @@ def test_an_image_by_url_is_an_error_that_says_so_before_any_call(upstream: Upst
         ("old", "The answer is 42.", ""),
         ("thinking", "The answer is 42.", "Six times seven."),
         ("think-tags", "The answer is 42.", "Six times seven."),
+        ("imitation", "The answer is 42.", "Six times seven."),
         ("bytewise", TEXT, ""),
     ],
 )

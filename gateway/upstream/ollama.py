@@ -20,6 +20,8 @@ BESIDE = frozenset({"format", "keep_alive", "think", "truncate", "shift", "logpr
 OURS = frozenset({"model", "messages", "stream", "tools", "options"})
 # Limits as other formats call them: a model that moved here keeps its own.
 RENAMED = {"max_tokens": "num_predict", "max_completion_tokens": "num_predict"}
+# Ollama's own name for reasoning, and those that imitations keep from other formats.
+THOUGHTS = ("thinking", "reasoning_content", "reasoning")
 # A count above this is no count, and no column holds it.
 MOST_TOKENS = 2**31
 
@@ -124,7 +126,7 @@ def _delta(chunk: Mapping[str, Any]) -> Delta:
     said = mapping_of(chunk.get("message"))
     return Delta(
         text=text_of(said.get("content")),
-        reasoning=text_of(said.get("thinking")),
+        reasoning=next(filter(None, (text_of(said.get(name)) for name in THOUGHTS)), ""),
         calls_tool=bool(said.get("tool_calls")),
         # Old servers end without saying why.
         finish_reason=(text_of(chunk.get("done_reason")) or "stop") if chunk.get("done") is True else "",
