@@ -69,7 +69,8 @@ class GatewayConsumer(AsyncHttpConsumer):
         await self.send_response(status, orjson.dumps(body), headers=sent)
 
     async def _refuse(self, error: APIException) -> None:
-        rendered = render_refusal(asked_of(self.scope).wire_format, error)
+        asked = asked_of(self.scope)
+        rendered = render_refusal(asked.wire_format, error, asked.route)
         await self.send_json(rendered.status, rendered.body, rendered.headers)
 
 

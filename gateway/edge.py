@@ -6,7 +6,9 @@ that are not the gateway's go on to the site.
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
+from urllib.parse import parse_qs
 
 import orjson
 from django.urls import Resolver404, ResolverMatch, resolve
@@ -16,7 +18,7 @@ from gateway.asked import SCOPE_KEY, App, Asked, Event, Receive, Scope, Send
 from gateway.conf import conf
 from gateway.errors import BadRequest, LoopRefused, MethodRefused, NotFound, NotJson, TooLarge
 from gateway.origins import refuse_foreign_host, refuse_foreign_page
-from gateway.wire import format_of_path, listing_format, render_refusal
+from gateway.wire import RenderedRefusal, format_of_path, listing_format, render_refusal
 from gateway.wire.contract import Route, WireFormat
 from keys.services import LOCAL
 
@@ -37,18 +39,18 @@ class Edge:
         if scope["type"] != "http":
             return await _close(scope, send)
         headers = _headers_of(scope)
-        wire_format = format_of_path(scope["path"].lstrip("/"))
+        wire_format, route = format_of_path(scope["path"].lstrip("/")), None
         try:
             refuse_foreign_host(headers)
             mine = scope["path"].lstrip("/").split("/", 1)[0] in PREFIXES
             refuse_foreign_page(headers, navigation_allowed=not mine and scope["method"] in ("GET", "HEAD"))
             app = self._site
             if mine:
-                match = _resolve(scope["path"])
-                wire_format = _format_of(match, headers, wire_format)
+                match = _resolve(scope["path"], scope["query_string"])
+                wire_format, route = _format_of(match, headers, wire_format), match.kwargs.get("route")
                 app, scope, receive = await self._admit(match, wire_format, headers, scope, receive)
         except APIException as refusal:
-            return await _refuse(wire_format, refusal, scope, send)
+            return await _refuse(render_refusal(wire_format, refusal, route), scope, send)
         await app(scope, receive, send)
 
     async def _admit(
@@ -93,11 +95,16 @@ def _headers_of(scope: Scope) -> dict[str, str]:
     return {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
 
 
-def _resolve(path: str) -> ResolverMatch:
+def _resolve(path: str, query: bytes) -> ResolverMatch:
     try:
-        return resolve(path, URLCONF)
+        match = resolve(path, URLCONF)
     except Resolver404:
         raise NotFound(f"There is no route {path[:100]}. GET /v1/models lists what can be asked.") from None
+    route: Route | None = match.kwargs.get("route")
+    if route and route.query:
+        asked = parse_qs(query.decode("latin-1")).get(route.query, [""])
+        match.kwargs["route"] = replace(route, variant=asked[-1])
+    return match
 
 
 def _refuse_method(match: ResolverMatch, method: str) -> None:
@@ -160,8 +167,7 @@ def _replay(receive: Receive) -> Receive:
     return replayed
 
 
-async def _refuse(wire_format: WireFormat, refusal: APIException, scope: Scope, send: Send) -> None:
-    rendered = render_refusal(wire_format, refusal)
+async def _refuse(rendered: RenderedRefusal, scope: Scope, send: Send) -> None:
     headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in rendered.headers.items()]
     body = b"" if scope["method"] == "HEAD" else orjson.dumps(rendered.body)
     await send(

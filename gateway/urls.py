@@ -35,8 +35,12 @@ def _pattern(wire_format: WireFormat, route: Route) -> Any:
     return path(route.path, _VIEWS[route.method, route.task].as_view(), {"wire_format": wire_format, "route": route})
 
 
+_ROUTES = [(wire_format, route) for wire_format in FORMATS.values() for route in wire_format.ROUTES]
+# A path that ends in a name takes everything under it, another format's verbs too: it is tried last.
+_ROUTES.sort(key=lambda pair: pair[1].path.endswith(">"))
+
 urlpatterns = [
-    *(_pattern(wire_format, route) for wire_format in FORMATS.values() for route in wire_format.ROUTES),
+    *(_pattern(wire_format, route) for wire_format, route in _ROUTES),
     path("bench/panels/<str:panel>", PanelView.as_view()),
     path("bench/panels/<str:panel>/events", PanelView.as_view(), {"route": EVENTS}),
     path("bench/", include("evidence.urls")),

@@ -7,19 +7,26 @@ from typing import Any
 from rest_framework.exceptions import APIException
 
 from gateway.errors import NobodyAnswered, Refusal
-from gateway.wire import anthropic_messages, ollama, openai_chat, openai_completions, openai_responses
-from gateway.wire.contract import WireFormat
+from gateway.wire import anthropic_messages, gemini, ollama, openai_chat, openai_completions, openai_responses
+from gateway.wire.contract import Route, WireFormat
 
-_MODULES: tuple[WireFormat, ...] = (openai_chat, openai_responses, openai_completions, anthropic_messages, ollama)
+_MODULES: tuple[WireFormat, ...] = (openai_chat, openai_responses, openai_completions, anthropic_messages, ollama, gemini)
 FORMATS: Mapping[str, WireFormat] = {module.NAME: module for module in _MODULES}
 _BY_PREFIX = sorted(
     ((prefix, module) for module in FORMATS.values() for prefix in module.PREFIXES), key=lambda pair: len(pair[0]), reverse=True
 )
+# Verbs after a name, under a prefix of another format's: v1/models/bench/core:generateContent.
+_BY_VERB = {
+    verb: module
+    for module in FORMATS.values()
+    for route in module.ROUTES
+    if (verb := route.path.rpartition(">")[2]).startswith(":")
+}
 
 
 def format_of_path(path: str) -> WireFormat:
     """The format in whose words a path is refused that no route has; the bench's own paths speak OpenAI's."""
-    return next(module for prefix, module in _BY_PREFIX if path.startswith(prefix))
+    return _BY_VERB.get(path[path.rfind(":") :]) or next(module for prefix, module in _BY_PREFIX if path.startswith(prefix))
 
 
 def listing_format(headers: Mapping[str, str], by_path: WireFormat) -> WireFormat:
@@ -37,11 +44,11 @@ def listing_format(headers: Mapping[str, str], by_path: WireFormat) -> WireForma
 class RenderedRefusal:
     status: int
     headers: Mapping[str, str]
-    body: dict[str, Any]
+    body: Any
 
 
-def render_refusal(wire_format: WireFormat, error: APIException) -> RenderedRefusal:
-    """Give a refusal its status, headers and the format's body."""
+def render_refusal(wire_format: WireFormat, error: APIException, route: Route | None = None) -> RenderedRefusal:
+    """Give a refusal its status, headers and the format's body, as the route has it."""
     wait = getattr(error, "wait", None)
     headers = dict(getattr(error, "headers", {}))
     if wait is not None:
@@ -50,7 +57,7 @@ def render_refusal(wire_format: WireFormat, error: APIException) -> RenderedRefu
         # The seats were asked: an SDK's retry would run the whole panel again.
         headers["x-should-retry"] = "false"
     extra = {"code": error.code, "param": error.param, "bench": error.bench} if isinstance(error, Refusal) else {}
-    body = wire_format.render_error(error.status_code, _words(error), **extra)
+    body = wire_format.render_error(error.status_code, _words(error), **extra, route=route)
     # A format may repeat some of its error's body in headers.
     own_headers = getattr(wire_format, "error_headers", None)
     return RenderedRefusal(error.status_code, headers | (own_headers(body) if own_headers else {}), body)

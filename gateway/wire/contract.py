@@ -19,7 +19,8 @@ Streams = Literal["never", "when_asked", "unless_refused", "always"]
 class Route:
     """One path of a format. `path` is a Django path pattern; `streams` says which requests get a stream.
 
-    `variant` tells a format's own routes apart, for the format alone. A `fixed` route always answers `body`.
+    `variant` tells a format's own routes apart, for the format alone; where `query` names a parameter of the URL, its value
+    is the variant. A `fixed` route always answers `body`.
     """
 
     method: str
@@ -27,6 +28,7 @@ class Route:
     task: Task
     streams: Streams = "never"
     variant: str = ""
+    query: str = ""
     body: Mapping[str, Any] | None = None
 
 
@@ -111,8 +113,8 @@ class WireFormat(Protocol):
 
     def render_model(self, collection: ListedCollection) -> dict[str, Any]: ...
 
-    def render_error(self, status: int, message: str, **extra: Any) -> dict[str, Any]:
-        """Give a refusal the format's body. `extra`: code, param, bench; what a format has no room for it leaves out."""
+    def render_error(self, status: int, message: str, **extra: Any) -> Any:
+        """Give a refusal the format's body. `extra`: code, param, bench, route; what a format has no room for it leaves out."""
         ...
 
     def stream_encoder(self, chat: ChatRequest, route: Route) -> StreamEncoder: ...
