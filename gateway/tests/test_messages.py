@@ -181,7 +181,7 @@ def test_every_refusal_is_the_sdks_own_error(client, server):
         (
             anthropic.ContentTooLargeError,
             "request_too_large",
-            {"model": "bench/tight", "messages": [HI[0] | {"content": "a" * 4000}]},
+            {"model": "bench/tight", "messages": [HI[0] | {"content": "a" * 19_000_000}]},
         ),
         (anthropic.ContentTooLargeError, "request_too_large", {"messages": [HI[0] | {"content": "a" * 21_000_000}]}),
         (anthropic.ServiceUnavailableError, "overloaded_error", {"model": "bench/leaving"}),
@@ -192,6 +192,8 @@ def test_every_refusal_is_the_sdks_own_error(client, server):
             client.messages.create(**ASK | fields)
         assert (refused.value.body["type"], refused.value.body["error"]["type"]) == ("error", kind)
         assert refused.value.body["error"]["message"]
+    with pytest.raises(anthropic.ContentTooLargeError, match="small takes 300"):
+        client.messages.create(**ASK | {"model": "bench/tight", "messages": [HI[0] | {"content": "a" * 4000}]})
     with pytest.raises(anthropic.NotFoundError, match="bench/pair: For pair"):
         client.messages.create(**ASK | {"model": "bench/none"})
 

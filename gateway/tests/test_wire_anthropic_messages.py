@@ -192,7 +192,10 @@ def test_a_count_of_a_request_with_tools_is_of_its_text():
         ({"type": "document"}, "Send the text"),
         ({"type": "document", "source": {"type": "content", "content": [{"type": "document"}]}}, "Send text, image"),
         ({"type": "image", "source": {"type": "file", "file_id": "file_1"}}, "not by file id"),
-        ({"type": "image", "source": {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0="}}, "image/png"),
+        (
+            {"type": "image", "source": {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0="}},
+            "no other media",
+        ),
         ({"type": "image", "source": {"type": "base64", "media_type": "image/png"}}, "must be a string"),
         ({"type": "image", "source": {"type": "base64", "media_type": "image/png,x", "data": ""}}, "data:image/png"),
         ({"type": "image", "source": {"type": "url", "url": "ftp://x.example/a.png"}}, "https?"),
