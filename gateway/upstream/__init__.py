@@ -7,11 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 
 from gateway.chat import Message
 from gateway.conf import conf
-from gateway.upstream import anthropic_messages, llm_cli, ollama, openai_chat
+from gateway.upstream import anthropic_messages, gemini, llm_cli, ollama, openai_chat
 from gateway.upstream.asking import Asking
 from gateway.upstream.contract import CommandProtocol, Completion, Delta, Target, UpstreamError, UpstreamProtocol
 
-PROTOCOLS: Mapping[str, UpstreamProtocol] = {"openai_chat": openai_chat, "ollama": ollama, "anthropic_messages": anthropic_messages}
+PROTOCOLS: Mapping[str, UpstreamProtocol] = {
+    "openai_chat": openai_chat,
+    "anthropic_messages": anthropic_messages,
+    "gemini": gemini,
+    "ollama": ollama,
+}
 COMMANDS: Mapping[str, CommandProtocol] = {"llm_cli": llm_cli}
 
 

@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
+from urllib.parse import quote
 
 from gateway.chat import Message
 from gateway.redact import hide_secrets, redact
@@ -42,7 +43,7 @@ class Asking:
             body = write_json(protocol.build_request(self._target.model, messages, self._target.options))
         except (TypeError, ValueError) as error:
             raise UpstreamError("the model's call options cannot be sent as JSON", kind="refused") from error
-        url = _url(self._target.base_url, protocol.PATH)
+        url = _url(self._target.base_url, protocol.PATH, self._target.model)
         with post(url, headers=protocol.headers(self._key), body=body, clock=self._clock) as reply:
             self._status = reply.status
             completion = self._answer_in(reply, protocol)
@@ -145,10 +146,14 @@ class Asking:
         return hide_secrets(text, [self._key]) if len(self._key) >= SHORTEST_KEY_HIDDEN_IN_ANSWERS else text
 
 
-def _url(base: str, path: str) -> str:
-    """A base URL is given with or without the route."""
-    base = base.rstrip("/")
-    return base if base.endswith(path) else base + path
+def _url(base: str, path: str, model: str) -> str:
+    """A base URL is given with or without the route, and an id with or without the route's own folder.
+
+    Of an id nothing is left that could lead elsewhere: it is one step of the path.
+    """
+    folder, place, rest = path.partition("{model}")
+    base = base.rstrip("/").removesuffix(folder.rstrip("/"))
+    return f"{base}{folder}{quote(model.removeprefix(folder.lstrip('/')), safe='')}{rest}" if place else base + path
 
 
 def _begun(blocks: Iterator[bytes]) -> tuple[bytes, Iterable[bytes]]:

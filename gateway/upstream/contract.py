@@ -93,6 +93,7 @@ class UpstreamError(Exception):
 
 
 class UpstreamProtocol(Protocol):
+    # The route after an endpoint's base URL; `{model}` in it is the served id, quoted.
     PATH: str
     # How a stream's first bytes tell it from a whole reply; whatever else begins as JSON is one.
     STREAM_BEGINS: tuple[bytes, ...]

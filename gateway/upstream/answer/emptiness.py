@@ -4,9 +4,12 @@ from gateway.redact import redact
 
 LENGTH = frozenset({"length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded"})
 FILTERED = frozenset(
-    {"content_filter", "safety", "recitation", "prohibited_content", "blocklist", "spii", "refusal", "sensitive"}
+    {"content_filter", "safety", "recitation", "prohibited_content", "blocklist", "spii", "refusal", "sensitive", "language"}
+    | {"image_safety", "image_prohibited_content", "image_recitation"}
 )
-TOOLS = frozenset({"tool_calls", "tool_use", "function_call", "malformed_function_call"})
+TOOLS = frozenset(
+    {"tool_calls", "tool_use", "function_call", "malformed_function_call", "unexpected_tool_call", "too_many_tool_calls"}
+)
 LONGEST_REFUSAL = 200
 
 
