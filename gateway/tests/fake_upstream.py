@@ -24,6 +24,7 @@ Names:
     empty, whitespace, length-reasoning, reasoning, refusal, content-filter, tool-call, think-tags, notice
     parts, half-pairs, bytewise     content as a list; surrogate halves; a byte at a time
     redirect, huge, gzip, echo-secret
+    echo-error, echo-cut            an error, or a stream cut short, that quotes the whole request
     err-<status>, err-429-<s>       an OpenAI error; with Retry-After
 Any other name answers like `ok`.
 """
@@ -467,6 +468,17 @@ def echo_secret(call: _Handler, _: str) -> None:
     call.whole(400, json.dumps({"error": {"message": words, "type": "invalid_request_error"}}).encode())
 
 
+def echo_error(call: _Handler, _: str) -> None:
+    words = f"Cannot read this request: {json.dumps(call.received.body)}"
+    call.whole(400, json.dumps({"error": {"message": words, "type": "invalid_request_error"}}).encode())
+
+
+def echo_cut(call: _Handler, _: str) -> None:
+    call.start_stream()
+    call.say(json.dumps(call.received.body))
+    call.hang_up()
+
+
 ERRORS = {
     401: ("Incorrect API key provided", "authentication_error", "invalid_api_key"),
     402: ("Insufficient credits", "insufficient_quota", "insufficient_quota"),
@@ -508,6 +520,8 @@ SCRIPTS: dict[str, Script] = {
     "say-": say,
     "err-": err,
     "echo-secret": echo_secret,
+    "echo-error": echo_error,
+    "echo-cut": echo_cut,
     "echo": echo,
     "hung-headers": lambda call, _: call.sleep(FOR_EVER),
     "hung-stream": hung_stream,
