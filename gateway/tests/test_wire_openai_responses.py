@@ -103,6 +103,11 @@ def test_what_a_panel_does_not_pass_on_is_named():
     assert set(chat.ignored) == {"store", "temperature", "max_output_tokens", "text", "reasoning", "include"}
 
 
+def test_who_asks_that_nothing_be_stored_has_not_been_ignored():
+    assert parse(store=False).ignored == ()
+    assert parse(store="no").ignored == ("store",)
+
+
 def test_reasoning_of_earlier_turns_is_left_out_and_named():
     thought = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAA"}
     chat = parse(input=[HI, thought, {"role": "assistant", "content": "Yes."}, thought, HI], seed=1)
@@ -286,7 +291,7 @@ def test_the_reply_is_whole_and_carries_bench_unless_told_not_to():
 
 def test_a_stream_has_the_order_the_numbers_and_the_names_that_the_helpers_insist_on():
     encoder = openai_responses.stream_encoder(parse(stream=True), ROUTE)
-    read = events(*encoder.start(), *encoder.text("# bench"), *encoder.text("/core"), *encoder.finish(reply()))
+    read = events(*encoder.start(), *encoder.text("# bench"), *encoder.text("/as it came"), *encoder.finish(reply()))
     assert [event["type"].removeprefix("response.") for event in read] == [
         "created",
         "in_progress",
@@ -312,7 +317,7 @@ def test_a_stream_has_the_order_the_numbers_and_the_names_that_the_helpers_insis
     assert [event["output_index"] for event in read[2:9]] == [0] * 7
     assert [event["content_index"] for event in read[3:8]] == [0] * 5
     assert [event["logprobs"] for event in read[4:7]] == [[]] * 3
-    assert read[6]["text"] == read[7]["part"]["text"] == "# bench/core"
+    assert read[6]["text"] == read[7]["part"]["text"] == "# bench/as it came"
     assert completed["output"] == [read[8]["item"]]
     assert (completed["status"], completed["usage"]["total_tokens"]) == ("completed", 5)
     assert completed["bench"]["panel"] == "p1"

@@ -7,12 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 
 from gateway.chat import Message
 from gateway.conf import conf
-from gateway.upstream import anthropic_messages, gemini, llm_cli, ollama, openai_chat
+from gateway.upstream import anthropic_messages, gemini, llm_cli, ollama, openai_chat, openai_responses
 from gateway.upstream.asking import Asking
 from gateway.upstream.contract import CommandProtocol, Completion, Delta, Target, UpstreamError, UpstreamProtocol
 
 PROTOCOLS: Mapping[str, UpstreamProtocol] = {
     "openai_chat": openai_chat,
+    "openai_responses": openai_responses,
     "anthropic_messages": anthropic_messages,
     "gemini": gemini,
     "ollama": ollama,

@@ -53,7 +53,8 @@ def parse_request(payload: Any, route: Route, **path: str) -> ChatRequest:
     _refuse_stored(body)
     items = _items(body)
     said = [item for item in items if item.get("type") != "reasoning"]
-    ignored = ignored_names(body, _UNDERSTOOD)
+    # Nothing is stored, whatever is asked: who asks for that has not been ignored.
+    ignored = ignored_names(body, _UNDERSTOOD | ({"store"} if body.get("store") is False else set()))
     return ChatRequest(
         format=NAME,
         model=body.text("model"),

@@ -119,6 +119,7 @@ STATUS_NAMED: Mapping[str, int] = {
     "bad_request": 400,
     "badrequesterror": 400,
     "invalid_argument": 400,
+    "invalid_prompt": 400,
     "context_length_exceeded": 400,
     "authentication_error": 401,
     "unauthenticated": 401,
