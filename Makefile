@@ -6,10 +6,12 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --require-hashes
 BASE := $(VENV)/installed-base
 DEV := $(VENV)/installed-dev
+SDKS := $(VENV)/sdks
+JS := .ci/sdks/js
 LOCK := $(BIN)/uv pip compile --quiet --generate-hashes --no-header --python-version 3.11 --universal
 
 .DELETE_ON_ERROR:
-.PHONY: install run test lint bench lock
+.PHONY: install run test lint bench sdks lock
 
 install: $(BASE)
 
@@ -33,11 +35,18 @@ lint: $(DEV)
 bench: $(DEV)
 	@$(BIN)/python -m benchmarks $(ARGS)
 
+# Clients that people already have, against a running server; needs Node 20 and npm.
+sdks: $(DEV) $(SDKS)/previous/installed $(SDKS)/llm/installed $(JS)/node_modules/installed
+	@data=$$(mktemp -d) && trap 'rm -rf "$$data"' EXIT && \
+		BENCH_DATA_DIR="$$data" $(BIN)/python -m pytest -c .ci/sdks/pytest.ini .ci/sdks $(ARGS)
+
 # The pins of pyproject.toml with everything that they need, and the hash of every file.
 lock: $(DEV)
 	$(LOCK) pyproject.toml -o requirements.txt
 	$(LOCK) pyproject.toml --extra dev -c requirements.txt -o requirements-dev.txt
 	$(LOCK) --group local --no-deps -o requirements-local.txt
+	$(LOCK) --group sdks -o .ci/sdks/requirements-previous.txt
+	$(LOCK) --group llm -o .ci/sdks/requirements-llm.txt
 
 $(VENV)/pyvenv.cfg:
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Benchsite needs Python 3.11 or newer, and $(PYTHON) is " \
@@ -52,4 +61,15 @@ $(BASE): requirements.txt | $(VENV)/pyvenv.cfg
 $(DEV): requirements-dev.txt $(BASE)
 	@echo "Installing the development tools into $(VENV)"
 	@$(PIP) -r requirements-dev.txt
+	@touch $@
+
+$(SDKS)/%/installed: .ci/sdks/requirements-%.txt $(DEV)
+	@echo "Installing $(notdir $<) into $(@D)"
+	@$(PYTHON) -m venv $(@D)
+	@$(@D)/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r $<
+	@touch $@
+
+$(JS)/node_modules/installed: $(JS)/package-lock.json
+	@echo "Installing the JavaScript SDKs into $(@D)"
+	@cd $(JS) && npm ci --loglevel=error
 	@touch $@
