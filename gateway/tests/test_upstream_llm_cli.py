@@ -121,7 +121,7 @@ def test_an_option_that_is_no_name_is_refused(tmp_path: Path) -> None:
         ("keyless", "unauthorized", "No key found"),
         ("limited", "rate_limited", "llm: Rate limit reached. Try again in 20s"),
         ("unpaid", "payment_required", "You exceeded your current quota"),
-        ("long", "context_too_long", "maximum context length is 4096 tokens"),
+        ("long", "context_too_long", "llm: This model's maximum context length is 4096 tokens"),
         ("option", "refused", "Extra inputs are not permitted"),
         ("broken", "unavailable", "llm: ModuleNotFoundError: No module named x"),
         ("silent", "unavailable", "llm ended with exit code 3 and said nothing"),

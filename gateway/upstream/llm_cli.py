@@ -39,7 +39,7 @@ _COUNT = re.compile(r"([\d,]+) (input|output)")
 _USAGE = re.compile(r"^Token usage: (.*)\n?\Z", re.MULTILINE)
 _ERROR = re.compile(r"^Error: ", re.MULTILINE)
 # How openai's client, on which most models of llm are built, words a failed call.
-_HTTP = re.compile(r"Error code: (\d{3})(?: - (\{.*\}))?", re.DOTALL)
+_HTTP = re.compile(r"Error code: (\d{3})(?: - (.*))?", re.DOTALL)
 # What llm itself refuses.
 _OWN: tuple[tuple[ErrorKind, re.Pattern[str]], ...] = (
     ("not_found", re.compile(r"Unknown model|is not a known model")),
@@ -108,7 +108,7 @@ def parse_error(code: int, said: bytes) -> UpstreamError:
         how = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
         return UpstreamError(f"llm {how} and said nothing", kind="unavailable")
     kind = next((kind for kind, pattern in _OWN if pattern.search(words)), None)
-    error = UpstreamError(words, kind=kind) if kind else _kind_of(words)
+    error = UpstreamError(words, kind=kind) if kind else _quoted(words)
     return replace(error, message=f"llm: {error.message}", status=None)
 
 
@@ -119,14 +119,15 @@ def _words(said: str) -> str:
     return errors[-1].strip() if errors else (lines or [""])[-1]
 
 
-def _kind_of(words: str) -> UpstreamError:
+def _quoted(words: str) -> UpstreamError:
     """Read the error as the provider's own where llm quotes it."""
     quoted = _HTTP.search(words)
     if not quoted:
         error = read_error(200, {}, words.encode())
         return error if error.kind != "bad_reply" else replace(error, kind="unavailable")
-    status, body = int(quoted[1]), quoted[2]
+    status, body = int(quoted[1]), quoted[2] or ""
     try:
+        # Quoted as Python prints it by its older releases, as its words alone by newer ones.
         return error_in(ast.literal_eval(body), status=status)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        return read_error(status, {}, words.encode())
+        return read_error(status, {}, body.encode())
