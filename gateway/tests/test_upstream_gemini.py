@@ -111,6 +111,12 @@ def test_a_streamed_answer_comes_back_whole_with_its_thoughts_apart(google: Serv
     assert completion.first_token_seconds is not None
 
 
+def test_what_relays_add_to_a_stream_is_passed_over(google: Server) -> None:
+    said = b": waking up\n\ndata:\n\n" + sse(*ANSWER[:2]) + b"event: ping\ndata: {}\n\n" + sse(*ANSWER[2:3])
+    google.say(said + b"data: [DONE]\n\n" + sse(ANSWER[3]))
+    assert ask(google).text == "The answer is 42."
+
+
 def test_the_request_is_what_google_documents(google: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FAKE_KEY", KEY)
     google.say(sse(*ANSWER))
@@ -236,7 +242,7 @@ PRINTED = json.dumps(OVERLOADED, indent=2).encode()
 
 @pytest.mark.parametrize(
     "error",
-    [sse(OVERLOADED), sse([OVERLOADED]), PRINTED, b"[" + PRINTED + b"\n]\n", b"event: error\r\n" + sse(OVERLOADED)],
+    [sse(OVERLOADED), sse([OVERLOADED]), PRINTED, b"[" + PRINTED + b"\n]\n", b"event: error\r\n" + sse(OVERLOADED["error"])],
     ids=["event", "list", "printed", "printed list", "named"],
 )
 def test_an_error_in_mid_stream_keeps_what_had_come(google: Server, error: bytes) -> None:
@@ -284,6 +290,7 @@ def test_googles_refusals_are_told_apart(google: Server, status: int, name: str,
         sse(*ANSWER[:3]),
         sse(*ANSWER[:3]) + b'data: {"candidates": [oops\n\n',
         sse(*ANSWER[:3]) + b'{"error": {"message": "cut',
+        sse(*ANSWER[:3]) + b"{\n" * 40_000,
         b"[" + json.dumps(ANSWER[0]).encode(),
         json.dumps(ANSWER[:3]).encode(),
         b"{}",

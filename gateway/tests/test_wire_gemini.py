@@ -95,6 +95,11 @@ def test_both_spellings_are_read_at_every_level(part):
     assert parse_part(part) == (ImagePart(f"data:image/png;base64,{PNG}"),)
 
 
+def test_a_spelling_that_says_nothing_hides_no_other():
+    chat = parse(systemInstruction={"parts": [{"text": "Be brief."}]}, system_instruction=None)
+    assert chat.messages[0].text == "Be brief."
+
+
 def test_settings_too_are_read_in_both_spellings():
     chat = parse(
         system_instruction={"parts": [{"text": "Be brief."}]},

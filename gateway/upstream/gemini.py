@@ -117,9 +117,7 @@ def _without_print(lines: Iterable[bytes]) -> Iterator[bytes]:
             yield from (b"data: " + printed, b"")
             printed = b""
         elif len(printed) > LONGEST_PRINT:
-            break
-    if printed:
-        raise UpstreamError("a malformed chunk came in the stream", kind="bad_reply")
+            raise UpstreamError("a malformed chunk came in the stream", kind="bad_reply")
 
 
 def _is_json(printed: bytes) -> bool:
@@ -153,7 +151,7 @@ def _delta(chunk: Mapping[str, Any]) -> Delta:
     return Delta(
         text="".join(text_of(part.get("text")) for part in parts if not part.get("thought")),
         reasoning="".join(text_of(part.get("text")) for part in parts if part.get("thought")),
-        refusal=f"the prompt was blocked ({blocked})" if blocked and not candidate else "",
+        refusal=f"the prompt was blocked ({blocked})" if blocked else "",
         calls_tool=any(name in part for part in parts for name in TOOL_PARTS),
         finish_reason=text_of(candidate.get("finishReason")) or blocked,
         model=text_of(chunk.get("modelVersion")),

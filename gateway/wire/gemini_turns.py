@@ -16,8 +16,8 @@ from gateway.wire.reading import TOOLS_REFUSED, Fields, image
 _ROLES: dict[str, Role] = {"": "user", "user": "user", "model": "assistant"}
 _TOOL_PARTS = ("functionCall", "functionResponse", "executableCode", "codeExecutionResult", "toolCall", "toolResponse")
 _THOUGHTS = ("thought", "thoughtSignature")
-_UPLOADS = "generativelanguage.googleapis.com"
-_VIDEOS = ("youtube.com", "youtu.be")
+# Uploads have https URLs too, and so have videos that Google's own models watch.
+_STORES = (".generativelanguage.googleapis.com", ".youtube.com", ".youtu.be")
 _STANDARD_BASE64 = str.maketrans("-_", "+/")
 _SEND = (
     "Send an image as inlineData (mimeType image/png, …) or as fileData with its http(s):// URL; of anything else, its text."
@@ -39,7 +39,7 @@ def read_turns(body: Fields, ignored: list[str]) -> Iterator[Message]:
     for role, turns in groupby(read, key=lambda turn: turn[0]):
         if role == "user":
             yield from (Message(role, parts) for _, parts in turns)
-        elif parts := _run_on([parts for _, parts in turns if parts]):
+        elif parts := _run_on([parts for _, parts in turns]):
             yield Message(role, parts)
 
 
@@ -51,8 +51,8 @@ def read_system(body: Fields, ignored: list[str]) -> Iterable[Message]:
 
 
 def _run_on(turns: Sequence[tuple[Part, ...]]) -> tuple[Part, ...]:
-    if len(turns) <= 1:
-        return turns[0] if turns else ()
+    if len(turns) == 1:
+        return turns[0]
     parts: list[Part] = []
     for is_text, run in groupby((part for turn in turns for part in turn), key=lambda part: isinstance(part, TextPart)):
         together = list(run)
@@ -138,15 +138,12 @@ def _image_type(fields: Fields) -> str:
 
 
 def _is_stored(uri: str) -> bool:
-    """Whether a URI names a thing of Google's. That of an upload is an https URL too."""
     if uri.startswith(("files/", "gs://")):
         return True
     try:
-        parts = urlsplit(uri)
-        host = f".{parts.hostname or ''}"
+        return f".{urlsplit(uri).hostname}".endswith(_STORES)
     except ValueError:
         return False
-    return (host.endswith(f".{_UPLOADS}") and "/files/" in parts.path) or host.endswith(tuple(f".{name}" for name in _VIDEOS))
 
 
 def _camel(name: str) -> str:
