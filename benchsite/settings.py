@@ -24,6 +24,7 @@ BENCH_PORT = env.int("BENCH_PORT", default=8123)
 BENCH_DATA_DIR = BASE_DIR / env.str("BENCH_DATA_DIR", default="var")
 BENCH_DATA_DIR.mkdir(parents=True, exist_ok=True)
 BENCH_ALLOWED_HOSTS = env.list("BENCH_ALLOWED_HOSTS", default=[])
+BENCH_ALLOWED_ORIGINS = env.list("BENCH_ALLOWED_ORIGINS", default=[])
 BENCH_DRAIN_SECONDS = env.float("BENCH_DRAIN_SECONDS", default=30)
 
 # --- Asking --------------------------------------------------------------------------------------

@@ -45,6 +45,10 @@ class Conf:
         return int(settings.BENCH_PORT)
 
     @property
+    def allowed_origins(self) -> list[str]:
+        return list(settings.BENCH_ALLOWED_ORIGINS)
+
+    @property
     def allowed_hosts(self) -> list[str]:
         return list(settings.BENCH_ALLOWED_HOSTS)
 

@@ -17,7 +17,14 @@ from rest_framework.exceptions import APIException
 from gateway.asked import SCOPE_KEY, App, Asked, Event, Receive, Scope, Send
 from gateway.conf import conf
 from gateway.errors import BadRequest, LoopRefused, MethodRefused, NotFound, NotJson, TooLarge
-from gateway.origins import refuse_foreign_host, refuse_foreign_page
+from gateway.origins import (
+    allowed_origin,
+    is_preflight,
+    preflight_answer,
+    readable_by,
+    refuse_foreign_host,
+    refuse_foreign_page,
+)
 from gateway.wire import RenderedRefusal, format_of_path, listing_format, render_refusal
 from gateway.wire.contract import Route, WireFormat
 from keys.services import LOCAL
@@ -40,12 +47,17 @@ class Edge:
             return await _close(scope, send)
         headers = _headers_of(scope)
         wire_format, route = format_of_path(scope["path"].lstrip("/")), None
+        mine = scope["path"].lstrip("/").split("/", 1)[0] in PREFIXES
+        origin = allowed_origin(headers) if mine else None
         try:
             refuse_foreign_host(headers)
-            mine = scope["path"].lstrip("/").split("/", 1)[0] in PREFIXES
-            refuse_foreign_page(headers, navigation_allowed=not mine and scope["method"] in ("GET", "HEAD"))
+            if origin is None:
+                refuse_foreign_page(headers, navigation_allowed=not mine and scope["method"] in ("GET", "HEAD"))
             app = self._site
             if mine:
+                send = readable_by(origin, send)
+                if origin and is_preflight(scope["method"], headers):
+                    return await _answer_preflight(headers, send)
                 match = _resolve(scope["path"], scope["query_string"])
                 wire_format, route = _format_of(match, headers, wire_format), match.kwargs.get("route")
                 app, scope, receive = await self._admit(match, wire_format, headers, scope, receive)
@@ -92,7 +104,13 @@ def _refuse_a_bench_asking(route: Route | None, headers: Mapping[str, str]) -> N
 
 
 def _headers_of(scope: Scope) -> dict[str, str]:
-    return {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+    """The headers by lower-case name. Of one that came twice the first counts; two Hosts are none that is answered to."""
+    headers: dict[str, str] = {}
+    for name, value in scope["headers"]:
+        headers.setdefault(name.decode("latin-1"), value.decode("latin-1"))
+    if sum(name == b"host" for name, _ in scope["headers"]) > 1:
+        del headers["host"]
+    return headers
 
 
 def _resolve(path: str, query: bytes) -> ResolverMatch:
@@ -178,6 +196,11 @@ async def _refuse(rendered: RenderedRefusal, scope: Scope, send: Send) -> None:
         }
     )
     await send({"type": "http.response.body", "body": body})
+
+
+async def _answer_preflight(headers: Mapping[str, str], send: Send) -> None:
+    await send({"type": "http.response.start", "status": 204, "headers": preflight_answer(headers)})
+    await send({"type": "http.response.body", "body": b""})
 
 
 async def _close(scope: Scope, send: Send) -> None:

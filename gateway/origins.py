@@ -1,15 +1,21 @@
-"""From where a request may come: the Host it names, and the page that a browser says sent it.
+"""From where a request may come: the Host it names, and the page that a browser says sent it; and what such a page may read.
 
 A foreign Host is DNS rebinding, a foreign page is somebody else's script in the caller's browser: both are refused before
-anything is read.
+anything is read. Pages of BENCH_ALLOWED_ORIGINS may call the gateway's routes, never the dashboard's.
 """
 
+import re
 from collections.abc import Mapping
 
+from gateway.asked import Event, Send
 from gateway.conf import conf
 from gateway.errors import HostRefused, OriginRefused
 
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+_PLAIN_NAME = re.compile(r"[a-z0-9-]{1,60}")
+_MOST_NAMES = 60
+# How long a browser may keep a preflight's answer, in seconds.
+_PREFLIGHT_KEPT = b"600"
 
 
 def refuse_foreign_host(headers: Mapping[str, str]) -> None:
@@ -25,7 +31,7 @@ def refuse_foreign_host(headers: Mapping[str, str]) -> None:
 
 
 def refuse_foreign_page(headers: Mapping[str, str], *, navigation_allowed: bool) -> None:
-    """Raise OriginRefused for a request that a browser says another site's page sent.
+    """Raise OriginRefused for a request that a browser says another site's page sent, unless that page's origin is allowed.
 
     `navigation_allowed`: a person may follow a link from elsewhere to this page.
     """
@@ -35,7 +41,53 @@ def refuse_foreign_page(headers: Mapping[str, str], *, navigation_allowed: bool)
     origin = headers.get("origin")
     foreign = site in ("cross-site", "same-site") or (origin is not None and not _is_own(origin, headers.get("host", "")))
     if foreign:
-        raise OriginRefused("A page of another site sent this request, and this server takes none from there.")
+        raise OriginRefused(
+            "A page of another site sent this request, and this server takes none from there. "
+            "BENCH_ALLOWED_ORIGINS names the pages that may call the gateway."
+        )
+
+
+def allowed_origin(headers: Mapping[str, str]) -> str | None:
+    """The page's origin, when it is one that may call the gateway. Compared whole: no wildcard, no prefix."""
+    origin = headers.get("origin", "")
+    return origin if origin and origin in conf.allowed_origins else None
+
+
+def is_preflight(method: str, headers: Mapping[str, str]) -> bool:
+    return method == "OPTIONS" and "access-control-request-method" in headers
+
+
+def preflight_answer(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
+    """What an allowed page may send: any plain header name it asks for; SDKs ask for about ten of their own."""
+    asked = [name.strip().lower() for name in headers.get("access-control-request-headers", "").split(",")]
+    names = [name for name in asked if _PLAIN_NAME.fullmatch(name)][:_MOST_NAMES]
+    answer = [
+        (b"Access-Control-Allow-Methods", b"GET, HEAD, POST"),
+        (b"Access-Control-Allow-Headers", ", ".join(names or ["authorization", "content-type"]).encode()),
+        (b"Access-Control-Max-Age", _PREFLIGHT_KEPT),
+    ]
+    if headers.get("access-control-request-private-network") == "true":
+        answer.append((b"Access-Control-Allow-Private-Network", b"true"))
+    return answer
+
+
+def readable_by(origin: str | None, send: Send) -> Send:
+    """Have every reply say which page may read it. Caches must tell callers' origins apart as soon as any is allowed."""
+    if not conf.allowed_origins:
+        return send
+    said = [(b"Vary", b"Origin")]
+    if origin:
+        said += [
+            (b"Access-Control-Allow-Origin", origin.encode("latin-1")),
+            (b"Access-Control-Expose-Headers", b"X-Bench-Panel, X-Bench-Seats, Retry-After"),
+        ]
+
+    async def sent(event: Event) -> None:
+        if event["type"] == "http.response.start":
+            event = {**event, "headers": [*event.get("headers", ()), *said]}
+        await send(event)
+
+    return sent
 
 
 def _is_own(origin: str, host: str) -> bool:

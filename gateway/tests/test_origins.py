@@ -1,6 +1,11 @@
 """From where a request may come: this machine's own names, and no foreign page."""
 
+import socket
+
 import pytest
+
+from gateway.tests.bench_file import bench_file
+from gateway.tests.running_server import running_server
 
 CHAT = "/v1/chat/completions"
 BODY = {"model": "bench/pair", "messages": [{"role": "user", "content": "hi"}]}
@@ -50,3 +55,78 @@ def test_its_own_pages_and_scripts_without_a_page_are_answered(server):
     own = {"Origin": f"http://127.0.0.1:{server.port}", "Sec-Fetch-Site": "same-origin"}
     assert server.request("POST", CHAT, BODY, own).status == 200
     assert server.request("POST", CHAT, BODY, {"Sec-Fetch-Mode": "cors", "Accept-Language": "*"}).status == 200
+
+
+APP = "https://app.example"
+PREFLIGHT = {
+    "Origin": APP,
+    "Sec-Fetch-Site": "cross-site",
+    "Access-Control-Request-Method": "POST",
+    "Access-Control-Request-Headers": "authorization,content-type,x-stainless-os,anthropic-version,bad name,x\u00e9",
+    "Access-Control-Request-Private-Network": "true",
+}
+
+
+@pytest.fixture(scope="module")
+def open_to_an_app(upstream, tmp_path_factory):
+    bench = bench_file(upstream.url, {"fast": {"model": "say-hi"}}, {"pair": ["fast"]})
+    origins = f"{APP},http://localhost:3000"
+    with running_server(tmp_path_factory.mktemp("app"), bench, BENCH_ALLOWED_ORIGINS=origins) as server:
+        yield server
+
+
+def from_app(server, method, path, body=None, origin=APP):
+    return server.request(method, path, body, {"Origin": origin, "Sec-Fetch-Site": "cross-site"})
+
+
+def test_an_allowed_page_may_ask_and_read_every_reply(open_to_an_app):
+    replies = [
+        from_app(open_to_an_app, "POST", CHAT, BODY),
+        from_app(open_to_an_app, "POST", CHAT, BODY | {"stream": True}),
+        from_app(open_to_an_app, "GET", "/v1/models"),
+        from_app(open_to_an_app, "POST", CHAT, BODY | {"model": "bench/none"}),
+        from_app(open_to_an_app, "GET", "/v1/nothing"),
+        from_app(open_to_an_app, "PUT", CHAT, {}),
+    ]
+    assert [reply.status for reply in replies] == [200, 200, 200, 404, 404, 405]
+    for reply in replies:
+        assert reply.headers["access-control-allow-origin"] == APP
+        assert reply.headers["vary"] == "Origin"
+        assert "X-Bench-Panel" in reply.headers["access-control-expose-headers"]
+        assert "access-control-allow-credentials" not in reply.headers
+
+
+def test_a_preflight_allows_plain_header_names(open_to_an_app):
+    for path in (CHAT, "/v1/models", "/bench/verdict", "/api/chat"):
+        reply = open_to_an_app.request("OPTIONS", path, headers=PREFLIGHT)
+        assert (reply.status, reply.body) == (204, b"")
+        names = reply.headers["access-control-allow-headers"].split(", ")
+        assert names == ["authorization", "content-type", "x-stainless-os", "anthropic-version"]
+        assert "POST" in reply.headers["access-control-allow-methods"]
+        assert reply.headers["access-control-allow-private-network"] == "true"
+        assert reply.headers["access-control-allow-origin"] == APP
+
+
+@pytest.mark.parametrize(
+    "origin", ["https://evil.example", "https://app.example.evil.example", "http://app.example", "null", "*"]
+)
+def test_no_other_page_is_answered(open_to_an_app, origin):
+    for method, path in (("POST", CHAT), ("GET", "/v1/models"), ("OPTIONS", CHAT)):
+        reply = open_to_an_app.request(method, path, None if method != "POST" else BODY, PREFLIGHT | {"Origin": origin})
+        assert reply.status == 403
+        assert "access-control-allow-origin" not in reply.headers
+
+
+def test_the_dashboard_answers_no_page_of_another_site(open_to_an_app):
+    for method in ("GET", "POST", "OPTIONS"):
+        reply = open_to_an_app.request(method, "/admin/", headers=PREFLIGHT)
+        assert reply.status == 403
+        assert not [name for name in reply.headers if name.startswith("access-control")]
+
+
+def test_two_hosts_are_none_that_is_answered_to(server):
+    with socket.create_connection(("127.0.0.1", server.port), 10) as connection:
+        own = f"Host: 127.0.0.1:{server.port}\r\n"
+        connection.sendall(f"GET /v1/models HTTP/1.1\r\n{own}Host: evil.example\r\nConnection: close\r\n\r\n".encode())
+        reply = b"".join(iter(lambda: connection.recv(65536), b""))
+    assert reply.split(b" ")[1] in (b"400", b"403")
