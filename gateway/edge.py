@@ -25,13 +25,13 @@ from gateway.origins import (
     refuse_foreign_host,
     refuse_foreign_page,
 )
-from gateway.wire import RenderedRefusal, format_of_path, listing_format, render_refusal
+from gateway.wire import FORMATS, RenderedRefusal, format_of_path, listing_format, render_refusal
 from gateway.wire.contract import Route, WireFormat
 from keys.services import LOCAL
 
 URLCONF = "gateway.urls"
 # First parts of paths that are the gateway's, known route or not: an unknown one gets JSON, not the site's page.
-PREFIXES = frozenset({"v1", "v1beta", "api", "bench", "models", "chat", "completions", "responses", "messages"})
+PREFIXES = frozenset({"bench", *(route.path.partition("/")[0] for one in FORMATS.values() for route in one.ROUTES)})
 # Larger bodies are parsed in a thread, so that other streams are not held up meanwhile.
 LARGE_BODY_BYTES = 256_000
 
@@ -78,7 +78,7 @@ class Edge:
             route=route,
             path={name: value for name, value in match.kwargs.items() if name not in ("wire_format", "route")},
             caller=LOCAL,
-            base_url=f"{scope.get('scheme', 'http')}://{headers['host']}",
+            base_url=conf.public_url or f"{scope.get('scheme', 'http')}://{headers['host']}",
             body=body,
             payload=await _parse(body, headers) if scope["method"] == "POST" else None,
             idempotency_key=headers.get("idempotency-key", ""),
