@@ -44,7 +44,7 @@ def signed_in(request: HttpRequest) -> User | AnonymousUser:
 
 class LocalLoginMiddleware(MiddlewareMixin):
     def process_request(self, request: HttpRequest) -> None:
-        if getattr(settings, "BENCHWARMERS_ADMIN_TOKEN", "") or not request.path.startswith(reverse("admin:index")):
+        if settings.BENCHWARMERS_ADMIN_TOKEN or not request.path.startswith(reverse("admin:index")):
             return
         if is_local(request):
             request.user = cast(User, SimpleLazyObject(lambda: signed_in(request)))

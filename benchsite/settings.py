@@ -25,6 +25,10 @@ BENCH_DATA_DIR = BASE_DIR / env.str("BENCH_DATA_DIR", default="var")
 BENCH_DATA_DIR.mkdir(parents=True, exist_ok=True)
 BENCH_ALLOWED_HOSTS = env.list("BENCH_ALLOWED_HOSTS", default=[])
 BENCH_ALLOWED_ORIGINS = env.list("BENCH_ALLOWED_ORIGINS", default=[])
+BENCHWARMERS_ADMIN_TOKEN = env.str("BENCHWARMERS_ADMIN_TOKEN", default="").strip()
+# The URL that others use, without a slash at its end.
+BENCHWARMERS_PUBLIC_URL = env.str("BENCHWARMERS_PUBLIC_URL", default="").strip().rstrip("/")
+BENCH_TRUSTED_PROXIES = env.list("BENCH_TRUSTED_PROXIES", default=[])
 BENCH_DRAIN_SECONDS = env.float("BENCH_DRAIN_SECONDS", default=30)
 
 # --- Asking --------------------------------------------------------------------------------------

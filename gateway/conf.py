@@ -49,8 +49,15 @@ class Conf:
         return list(settings.BENCH_ALLOWED_ORIGINS)
 
     @property
+    def public_url(self) -> str:
+        """The URL that others use, as browsers write an origin (bench.E003), or nothing."""
+        return str(settings.BENCHWARMERS_PUBLIC_URL)
+
+    @property
     def allowed_hosts(self) -> list[str]:
-        return list(settings.BENCH_ALLOWED_HOSTS)
+        """Hosts that are answered besides this machine's own: the public URL's, which some clients send with its port."""
+        scheme, _, public = self.public_url.partition("://")
+        return [*settings.BENCH_ALLOWED_HOSTS, *([public, f"{public}:{443 if scheme == 'https' else 80}"] if public else [])]
 
 
 conf = Conf()

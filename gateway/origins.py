@@ -91,4 +91,6 @@ def readable_by(origin: str | None, send: Send) -> Send:
 
 
 def _is_own(origin: str, host: str) -> bool:
-    return origin.lower() in (f"http://{host}".lower(), f"https://{host}".lower())
+    """Whether it is the origin of the host that was asked, or the public URL, whose proxy may ask under another host."""
+    own = {f"http://{host}".lower(), f"https://{host}".lower(), conf.public_url}
+    return bool(origin) and origin.lower() in own
