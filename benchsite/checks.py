@@ -1,0 +1,174 @@
+"""Settings that are dangerous, contradictory or of no form, each with an id and what to set instead.
+
+Run by `serve`, which does not start with an error among them, and by every other command. What is wrong with rows is for
+their models to say.
+
+bench.E001  an admin token that can be guessed          bench.E006  trusted proxies that are no addresses
+bench.E002  open to the network without a token         bench.E007  proxies trusted that anybody can be
+bench.E003  a public URL of another form                bench.E008  DEBUG, whose pages show what the process knows
+bench.E004  behind a public URL without a token         bench.E009  BENCH_BIND that is no address
+bench.E005  allowed origins of another form             bench.E010  allowed hosts of another form
+bench.W001  a public URL that sends secrets in clear    bench.W002  open to the network under no name
+bench.W003  trusted proxies without a token
+"""
+
+import re
+from collections.abc import Iterator
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import SplitResult, urlsplit
+
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, Tags, Warning, register
+
+from benchsite.proxies import networks
+
+SHORTEST_TOKEN = 16
+# A range this wide is no proxy's network.
+_WIDEST = {4: 8, 6: 16}
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+_HOST = re.compile(r"(\[[0-9a-f:]+\]|[a-z0-9]([a-z0-9._-]*[a-z0-9])?)(:\d{1,5})?", re.IGNORECASE)
+_MAKE_A_TOKEN = (
+    f"Set BENCHWARMERS_ADMIN_TOKEN to a secret of {SHORTEST_TOKEN} characters or more; "
+    'python3 -c "import secrets; print(secrets.token_urlsafe(24))" makes one.'
+)
+
+
+@register(Tags.security)
+def check_settings(**kwargs: Any) -> list[CheckMessage]:
+    """Every complaint about the settings as they are."""
+    return [complaint for rule in _RULES for complaint in rule()]
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach what listens on `host`, a name or an address."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _weak_token() -> Iterator[CheckMessage]:
+    if 0 < len(settings.BENCHWARMERS_ADMIN_TOKEN) < SHORTEST_TOKEN:
+        yield Error("BENCHWARMERS_ADMIN_TOKEN is short enough to be guessed.", hint=_MAKE_A_TOKEN, id="bench.E001")
+
+
+def _bind() -> Iterator[CheckMessage]:
+    bind = settings.BENCH_BIND
+    if bind != "localhost" and not _is_address(bind):
+        hint = "Set it to an address of this machine, 0.0.0.0 or :: for all of them, or leave it out for 127.0.0.1."
+        yield Error(f"BENCH_BIND={bind} is no address.", hint=hint, id="bench.E009")
+    elif not is_loopback(bind) and not settings.BENCHWARMERS_ADMIN_TOKEN:
+        yield Error(
+            f"BENCH_BIND={bind} opens the bench to the network, and nobody would be asked who they are.",
+            hint=f"{_MAKE_A_TOKEN} Or leave BENCH_BIND at 127.0.0.1.",
+            id="bench.E002",
+        )
+    elif not is_loopback(bind) and not (settings.BENCHWARMERS_PUBLIC_URL or settings.BENCH_ALLOWED_HOSTS):
+        yield Warning(
+            f"BENCH_BIND={bind} opens the bench to the network, but it answers to no name there.",
+            hint=f"Set BENCHWARMERS_PUBLIC_URL to the URL that others use, such as http://192.168.1.5:{settings.BENCH_PORT}.",
+            id="bench.W002",
+        )
+
+
+def _public_url() -> Iterator[CheckMessage]:
+    url = settings.BENCHWARMERS_PUBLIC_URL
+    if not url:
+        return
+    if why := _no_origin(url):
+        hint = "Set it to scheme, host and port alone, as browsers show them: https://bench.example"
+        yield Error(f"BENCHWARMERS_PUBLIC_URL {why}.", hint=hint, id="bench.E003")
+        return
+    parts = urlsplit(url)
+    elsewhere = not is_loopback(parts.hostname or "")
+    if elsewhere and not settings.BENCHWARMERS_ADMIN_TOKEN:
+        yield Error(
+            "BENCHWARMERS_PUBLIC_URL tells others where the bench is, and nobody would be asked who they are: whatever brings "
+            "their requests to this machine makes them look like its own.",
+            hint=_MAKE_A_TOKEN,
+            id="bench.E004",
+        )
+    if elsewhere and parts.scheme == "http":
+        yield Warning(
+            "BENCHWARMERS_PUBLIC_URL is http: keys, prompts and the admin token can be read on the way.",
+            hint="Put a proxy with a certificate in front, and set the URL to its https:// address.",
+            id="bench.W001",
+        )
+
+
+def _allowed_origins() -> Iterator[CheckMessage]:
+    for origin in settings.BENCH_ALLOWED_ORIGINS:
+        why = "would let every page there is call the gateway" if origin == "*" else _no_origin(origin)
+        if why:
+            hint = "List origins as browsers send them: scheme, host and port alone, such as https://app.example"
+            yield Error(f"BENCH_ALLOWED_ORIGINS: {_shown(origin)} {why}.", hint=hint, id="bench.E005")
+
+
+def _allowed_hosts() -> Iterator[CheckMessage]:
+    for host in settings.BENCH_ALLOWED_HOSTS:
+        if not _HOST.fullmatch(host):
+            hint = "List hosts as requests name them: bench.example or bench.example:8443, without a scheme or a wildcard."
+            yield Error(f"BENCH_ALLOWED_HOSTS: {_shown(host)} is no host.", hint=hint, id="bench.E010")
+
+
+def _trusted_proxies() -> Iterator[CheckMessage]:
+    for entry in settings.BENCH_TRUSTED_PROXIES:
+        try:
+            (network,) = networks((entry,))
+        except ValueError as error:
+            hint = "List the proxies' addresses or ranges: 127.0.0.1,10.0.0.0/8"
+            yield Error(f"BENCH_TRUSTED_PROXIES: {error}.", hint=hint, id="bench.E006")
+            continue
+        if network.prefixlen < _WIDEST[network.version]:
+            hint = "Name the proxies alone: whoever is trusted may claim any address for whom it brings."
+            yield Error(f"BENCH_TRUSTED_PROXIES: {entry} trusts strangers.", hint=hint, id="bench.E007")
+    if settings.BENCH_TRUSTED_PROXIES and not settings.BENCHWARMERS_ADMIN_TOKEN:
+        yield Warning(
+            "BENCH_TRUSTED_PROXIES names proxies, and nobody whom they bring would be asked for a key.",
+            hint=_MAKE_A_TOKEN,
+            id="bench.W003",
+        )
+
+
+def _debug() -> Iterator[CheckMessage]:
+    if settings.DEBUG:
+        hint = "Set DEBUG = False: what fails is in the log."
+        yield Error("DEBUG is on, and error pages show settings and requests to whoever asks.", hint=hint, id="bench.E008")
+
+
+_RULES = (_weak_token, _bind, _public_url, _allowed_origins, _allowed_hosts, _trusted_proxies, _debug)
+
+
+def _no_origin(url: str) -> str:
+    """Why `url` is no origin as browsers write one; nothing when it is. Quotes nothing: a URL may hold a password."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return "is no URL"
+    if parts.scheme not in _DEFAULT_PORTS or not _HOST.fullmatch(parts.netloc.rpartition("@")[2]):
+        return "is no http:// or https:// URL"
+    if "@" in parts.netloc:
+        return "holds credentials"
+    if url != f"{parts.scheme}://{parts.netloc}":
+        return "has more than scheme, host and port"
+    return "" if url == _written(parts, port) else f"is not as browsers write it: {_written(parts, port)}"
+
+
+def _written(parts: SplitResult, port: int | None) -> str:
+    name = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
+    return f"{parts.scheme}://{name}" + (f":{port}" if port and port != _DEFAULT_PORTS[parts.scheme] else "")
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _shown(value: str) -> str:
+    """A value in a message, without what may be a password in it."""
+    return repr(value.rpartition("@")[2][:100])
