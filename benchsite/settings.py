@@ -26,6 +26,7 @@ BENCH_DATA_DIR.mkdir(parents=True, exist_ok=True)
 BENCH_ALLOWED_HOSTS = env.list("BENCH_ALLOWED_HOSTS", default=[])
 BENCH_ALLOWED_ORIGINS = env.list("BENCH_ALLOWED_ORIGINS", default=[])
 BENCHWARMERS_ADMIN_TOKEN = env.str("BENCHWARMERS_ADMIN_TOKEN", default="").strip()
+BENCHWARMERS_REQUIRE_KEYS = env.bool("BENCHWARMERS_REQUIRE_KEYS", default=False)
 # The URL that others use, without a slash at its end.
 BENCHWARMERS_PUBLIC_URL = env.str("BENCHWARMERS_PUBLIC_URL", default="").strip().rstrip("/")
 BENCH_TRUSTED_PROXIES = env.list("BENCH_TRUSTED_PROXIES", default=[])
@@ -127,6 +128,11 @@ DATABASES = {
         "TEST": {"NAME": BENCH_DATA_DIR / "test.sqlite3"},
     },
 }
+
+# Where several processes count together; without, each counts for itself.
+REDIS_URL = env.str("REDIS_URL", default="")
+if REDIS_URL and not REDIS_URL.startswith(("redis://", "rediss://")):
+    raise ImproperlyConfigured("REDIS_URL begins with redis:// or rediss://.")
 
 # --- What is served ------------------------------------------------------------------------------
 
