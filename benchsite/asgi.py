@@ -1,4 +1,4 @@
-"""Composition root: proxies seen through, the edge in front, the gateway's JSON and streams behind it, and the dashboard."""
+"""Composition root: the access log, proxies seen through and the edge in front; behind them the gateway and the dashboard."""
 
 import os
 
@@ -8,8 +8,10 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "benchsite.settings")
 # Loads the apps, which everything below needs.
 site = get_asgi_application()
 
+from benchsite.log.access import AccessLog, noted  # noqa: E402
 from benchsite.proxies import TrustedProxies  # noqa: E402
 from gateway.edge import Edge  # noqa: E402
 from gateway.routing import json_app, stream_app  # noqa: E402
 
-application = TrustedProxies(Edge(json_app=json_app, stream_app=stream_app, site=site))
+edge = Edge(json_app=noted(json_app), stream_app=noted(stream_app), site=site)
+application = AccessLog(TrustedProxies(edge))

@@ -10,6 +10,7 @@ from daphne.server import Server
 from twisted.internet import reactor
 
 from benchsite.http_request import use_bench_requests
+from benchsite.log.sources import take_over
 from evidence.services import interrupt_running
 from gateway.asked import App
 from gateway.panel.running import running_panels
@@ -45,6 +46,7 @@ class BenchServer:
 
     def run(self) -> None:
         """Serve until SIGTERM or SIGINT. A second signal stops at once."""
+        take_over()
         reactor.callWhenRunning(self._started)
         self._server.run()
 

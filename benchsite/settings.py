@@ -161,16 +161,42 @@ UNFOLD = {
     "SIDEBAR": {"navigation": "benchsite.dashboard.groups"},
 }
 
-# What the change log keeps. Names, which outlive the rows they name, and no addresses: a proxy's headers are not evidence.
+# What the change log keeps. Names, which outlive the rows they name, and neither addresses nor a header's value: what a
+# request says of itself is not evidence.
 AUDITLOG_USE_FK_STRING_REPRESENTATION = True
 AUDITLOG_DISABLE_REMOTE_ADDR = True
+AUDITLOG_CID_HEADER = None
 
 # --- Logging -------------------------------------------------------------------------------------
 
+# One formatter for every logger, ours and the libraries': nothing of a request passes it (benchsite/log/lines.py).
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "formatters": {"line": {"()": "benchsite.log.lines.LineFormatter"}},
+    "handlers": {"stderr": {"class": "benchsite.log.lines.Stderr", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": "INFO"},
+    "loggers": {
+        # Django's own handlers are taken off: one of them mails errors with the whole request.
+        "django": {"handlers": [], "level": "INFO"},
+        "django.server": {"handlers": [], "propagate": True},
+        # A refused page is in the access log already.
+        "django.request": {"level": "ERROR"},
+        # Below this they speak of single connections and requests, and that at any level of the root.
+        **{name: {"level": "WARNING"} for name in ("asyncio", "channels", "daphne", "twisted")},
+        # These quote URLs in warnings too; how a call failed is in the call log.
+        **{name: {"level": "ERROR"} for name in ("httpcore", "httpx", "requests", "urllib3")},
+        "bench.access": {"level": "INFO"},
+    },
 }
+# Debug pages and error mails, replaced by the error alone.
+DEFAULT_EXCEPTION_REPORTER = "benchsite.log.reports.BareReporter"
+
+# --- What `check --deploy` says that is meant so -------------------------------------------------
+
+SILENCED_SYSTEM_CHECKS = [
+    # TLS ends in a proxy, if anywhere: HSTS and the redirect from http are its to send. On loopback either would lock
+    # a browser out of every other server of this machine.
+    "security.W004",
+    "security.W008",
+]

@@ -1,0 +1,85 @@
+"""The access log, `bench.access`: a line for each request once its last byte has gone.
+
+    POST /v1/chat/completions 200 1204.3 ms my-app
+
+Method, route, status, milliseconds, and who asked: the gateway key's name, `local` where no key is asked for, `-` on the
+dashboard and for whoever was refused before they were known. Reads nothing of a query string, a header or a body.
+"""
+
+import asyncio
+import logging
+import time
+from dataclasses import dataclass
+
+from benchsite.log.routes import UNKNOWN, route_of
+from gateway.asked import App, Event, Receive, Scope, Send, asked_of
+
+logger = logging.getLogger("bench.access")
+
+NOTE = "bench.access"
+NOBODY = "-"
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+# What Daphne answers for an application that broke, and what others write for a caller who left before an answer.
+BROKEN, LEFT = 500, 499
+
+
+@dataclass(slots=True)
+class Line:
+    """One request as it is going to be written down. `route` and `caller` are filled in by whoever lets it in."""
+
+    method: str
+    path: str
+    began: float
+    status: int = BROKEN
+    route: str = ""
+    caller: str = NOBODY
+    written: bool = False
+
+    def write(self) -> None:
+        if self.written:
+            return
+        self.written = True
+        took = (time.perf_counter() - self.began) * 1000
+        route = self.route or route_of(self.path)
+        logger.info("%s %s %s %.1f ms %s", self.method, route, self.status, took, self.caller)
+
+
+class AccessLog:
+    """The ASGI app around all others that see a request."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return await self._app(scope, receive, send)
+        method = scope["method"] if scope["method"] in METHODS else UNKNOWN
+        line = Line(method, scope["path"], time.perf_counter())
+
+        async def watched(event: Event) -> None:
+            if event["type"] == "http.response.start":
+                line.status = event["status"]
+            await send(event)
+            if event["type"] == "http.response.body" and not event.get("more_body", False):
+                line.write()
+
+        try:
+            await self._app({**scope, NOTE: line}, receive, watched)
+        except asyncio.CancelledError:
+            line.status = LEFT
+            raise
+        finally:
+            line.write()
+
+
+def noted(app: App) -> App:
+    """`app`, which the edge gives admitted requests, telling the access log whose each is."""
+
+    async def noting(scope: Scope, receive: Receive, send: Send) -> None:
+        if line := scope.get(NOTE):
+            asked = asked_of(scope)
+            line.caller = asked.caller.name
+            line.route = f"/{asked.route.path}" if asked.route else ""
+        await app(scope, receive, send)
+
+    return noting
