@@ -23,6 +23,7 @@ GROUPS = (
             ("Limits", "tune", "collections_app.Limits", "How many seats a panel has."),
         ),
     ),
+    ("Callers", (("Keys", "key", "keys.GatewayKey", "Who may ask what, how often and until when."),)),
     ("Evidence", (("Panels", "forum", "evidence.Panel", "What was asked, every seat's answer, and verdicts."),)),
     (
         "Changes",
