@@ -87,11 +87,13 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "benchsite.dashboard.page_headers.PageHeadersMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
+    "benchsite.dashboard.admin_token.TokenSessionMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "benchsite.local_login.LocalLoginMiddleware",
+    "benchsite.dashboard.local_login.LocalLoginMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "auditlog.middleware.AuditlogMiddleware",
@@ -111,6 +113,21 @@ TEMPLATES = [
         },
     },
 ]
+
+# --- The dashboard's login -----------------------------------------------------------------------
+
+AUTHENTICATION_BACKENDS = ["benchsite.dashboard.admin_token.TokenBackend", "django.contrib.auth.backends.ModelBackend"]
+LOGIN_URL = "admin:login"
+LOGIN_REDIRECT_URL = "admin:index"
+# A browser sends a host's cookies to all of its ports: two benches on one machine must not log each other out.
+SESSION_COOKIE_NAME = f"bench_session_{BENCH_PORT}"
+CSRF_COOKIE_NAME = f"bench_csrf_{BENCH_PORT}"
+SESSION_COOKIE_AGE = 7 * 24 * 3600
+SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BENCHWARMERS_PUBLIC_URL.startswith("https://")
+# A proxy that ends TLS asks us by http, and its Host may be another.
+CSRF_TRUSTED_ORIGINS = [BENCHWARMERS_PUBLIC_URL] if BENCHWARMERS_PUBLIC_URL else []
 
 # --- The database --------------------------------------------------------------------------------
 
@@ -156,9 +173,10 @@ UNFOLD = {
     "SHOW_HISTORY": True,
     "SITE_URL": None,  # the site is the dashboard: there is no other to view
     "SHOW_VIEW_ON_SITE": False,
-    "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": "benchsite.dashboard.icon"}],
-    "STYLES": ["benchsite.dashboard.stylesheet"],
-    "SIDEBAR": {"navigation": "benchsite.dashboard.groups"},
+    "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": "benchsite.dashboard.navigation.icon"}],
+    "STYLES": ["benchsite.dashboard.navigation.stylesheet"],
+    "LOGIN": {"form": "benchsite.dashboard.login.LoginForm"},
+    "SIDEBAR": {"navigation": "benchsite.dashboard.navigation.groups"},
 }
 
 # What the change log keeps. Names, which outlive the rows they name, and neither addresses nor a header's value: what a

@@ -3,6 +3,7 @@
 from django.contrib import admin
 from django.urls import path
 
+from benchsite.dashboard.login import login
 from benchsite.front_page import front_page
 from benchsite.health import healthz, readyz
 
@@ -10,5 +11,6 @@ urlpatterns = [
     path("", front_page),
     path("healthz", healthz),
     path("readyz", readyz),
+    path("admin/login/", login),
     path("admin/", admin.site.urls),
 ]
