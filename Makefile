@@ -8,10 +8,13 @@ BASE := $(VENV)/installed-base
 DEV := $(VENV)/installed-dev
 SDKS := $(VENV)/sdks
 JS := .ci/sdks/js
+PACKAGES := benchsite gateway evidence keys collections_app
+# Settings of a server that others reach, as Django's own checks of a deployment want to see them.
+DEPLOYED := BENCHWARMERS_ADMIN_TOKEN=only-for-this-check BENCHWARMERS_PUBLIC_URL=https://bench.example
 LOCK := $(BIN)/uv pip compile --quiet --generate-hashes --no-header --python-version 3.11 --universal
 
 .DELETE_ON_ERROR:
-.PHONY: install run test lint bench sdks lock
+.PHONY: install run test lint audit bench sdks lock
 
 install: $(BASE)
 
@@ -29,8 +32,15 @@ lint: $(DEV)
 	$(BIN)/lint-imports
 	$(BIN)/python .ci/check_sizes.py
 	$(BIN)/python .ci/check_environment.py
+	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive $(PACKAGES) manage.py
 	@data=$$(mktemp -d) && trap 'rm -rf "$$data"' EXIT && \
-		BENCH_DATA_DIR="$$data" $(BIN)/python manage.py makemigrations --check --dry-run
+		BENCH_DATA_DIR="$$data" $(BIN)/python manage.py makemigrations --check --dry-run && \
+		BENCH_DATA_DIR="$$data" $(DEPLOYED) $(BIN)/python manage.py check --deploy --fail-level WARNING
+	$(BIN)/python .ci/check_advisories.py
+
+# Before a release, with an index that serves advisories: nothing may be left that could not be looked up.
+audit: $(DEV)
+	$(BIN)/python .ci/check_advisories.py --strict
 
 bench: $(DEV)
 	@$(BIN)/python -m benchmarks $(ARGS)
