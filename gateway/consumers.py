@@ -80,7 +80,7 @@ class StreamConsumer(GatewayConsumer):
     async def stream(self, asked: Asked) -> None:
         chat = asked.wire_format.parse_request(asked.payload, asked.format_route, **asked.path)
         if isinstance(chat, NoPanel):
-            await check_collection(chat.model)
+            await check_collection(asked.caller, chat.model)
             return await self.send_json(200, chat.rendered.body, chat.rendered.headers)
         run = await open_panel(asked.request(chat))
         encoder = asked.wire_format.stream_encoder(chat, asked.format_route)
@@ -108,7 +108,7 @@ class EventsConsumer(GatewayConsumer):
 
     async def stream(self, asked: Asked) -> None:
         panel_id, told = asked.path["panel"], _told_already(self.scope)
-        changed, reply = await self._look(panel_id, asked.base_url)
+        changed, reply = await self._look(panel_id, asked)
         await self.begin("text/event-stream")
         while True:
             for seat in sorted(_ended_after(reply, told), key=lambda seat: seat.ended_as or 0):
@@ -118,15 +118,15 @@ class EventsConsumer(GatewayConsumer):
                 break
             if not await _happens(changed, conf.keepalive_seconds):
                 await self.write([b": seats are thinking\n\n"])
-            changed, reply = await self._look(panel_id, asked.base_url)
+            changed, reply = await self._look(panel_id, asked)
         await self.write([_sse("end", {"status": status_of(reply), "panel": panel_id})])
         await self.send_body(b"")
 
-    async def _look(self, panel_id: str, base_url: str) -> tuple[asyncio.Event | None, PanelReply]:
+    async def _look(self, panel_id: str, asked: Asked) -> tuple[asyncio.Event | None, PanelReply]:
         """A panel as the call log has it, and what tells that it has more; None for a panel of another process."""
         run = running_panels().get(panel_id)
         changed = run.next_change if run else None
-        reply = await asyncio.wrap_future(ledger().run(partial(recorded_reply, panel_id, base_url)))
+        reply = await asyncio.wrap_future(ledger().run(partial(recorded_reply, asked.caller, panel_id, asked.base_url)))
         return changed, reply
 
 

@@ -7,6 +7,7 @@ that are not the gateway's go on to the site.
 import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -25,9 +26,10 @@ from gateway.origins import (
     refuse_foreign_host,
     refuse_foreign_page,
 )
-from gateway.wire import FORMATS, RenderedRefusal, format_of_path, listing_format, render_refusal
+from gateway.wire import FORMATS, RenderedRefusal, format_of_path, listing_format, render_refusal, takes_key_in_query
 from gateway.wire.contract import Route, WireFormat
-from keys.services import LOCAL
+from gateway.workers.ledger import ledger
+from keys.services import LOCAL, Caller, admit, keys_are_required, sent_key
 
 URLCONF = "gateway.urls"
 # First parts of paths that are the gateway's, known route or not: an unknown one gets JSON, not the site's page.
@@ -70,6 +72,7 @@ class Edge:
     ) -> tuple[App, Scope, Receive]:
         """Check a gateway request and return whose it is, with what was learned of it in its scope."""
         _refuse_method(match, scope["method"])
+        caller = await _caller(headers, scope["query_string"] if takes_key_in_query(wire_format) else b"")
         route = match.kwargs.get("route")
         body = await _read_body(headers, receive)
         asked = Asked(
@@ -77,7 +80,7 @@ class Edge:
             wire_format=wire_format,
             route=route,
             path={name: value for name, value in match.kwargs.items() if name not in ("wire_format", "route")},
-            caller=LOCAL,
+            caller=caller,
             base_url=conf.public_url or f"{scope.get('scheme', 'http')}://{headers['host']}",
             body=body,
             payload=await _parse(body, headers) if scope["method"] == "POST" else None,
@@ -87,6 +90,14 @@ class Edge:
         _refuse_a_bench_asking(route, headers)
         app = self._stream_app if _streams(asked) else self._json_app
         return app, {**scope, SCOPE_KEY: asked}, _replay(receive)
+
+
+async def _caller(headers: Mapping[str, str], query: bytes) -> Caller:
+    """Who sends this request. Raises a KeyRefused where keys are asked for; where none are, whatever was sent is ignored."""
+    if not keys_are_required():
+        return LOCAL
+    in_query = parse_qs(query.decode("latin-1")).get("key", [None])[0]
+    return await asyncio.wrap_future(ledger().run(partial(admit, sent_key(headers, in_query))))
 
 
 def _format_of(match: ResolverMatch, headers: Mapping[str, str], by_path: WireFormat) -> WireFormat:

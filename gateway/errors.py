@@ -4,6 +4,7 @@ Refusal                     any of these; raised wherever the reason is found, g
   BadRequest          400   `param` names the field
   HostRefused         403
   OriginRefused       403
+  NotAllowed          403   another key's collection, panel or events
   NotFound            404   an unknown path, panel or collection
   MethodRefused       405   `allow` names the methods
   TooLarge            413   a body over the cap, or a prompt over a member's window
@@ -51,6 +52,10 @@ class HostRefused(Refusal):
 
 
 class OriginRefused(Refusal):
+    status_code = 403
+
+
+class NotAllowed(Refusal):
     status_code = 403
 
 

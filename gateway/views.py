@@ -59,7 +59,7 @@ class GenerateView(AsyncAPIView):
         asked, route = self.asked, self.asked.format_route
         chat = asked.wire_format.parse_request(asked.payload, route, **path)
         if isinstance(chat, NoPanel):
-            await check_collection(chat.model)
+            await check_collection(asked.caller, chat.model)
             return _sent(chat.rendered)
         run = await open_panel(asked.request(chat))
         return _sent(asked.wire_format.render_reply(await run.result(), route))
@@ -71,7 +71,7 @@ class CountView(AsyncAPIView):
     async def post(self, request: DrfRequest, **path: str) -> HttpResponse:
         asked = self.asked
         chat = asked.wire_format.parse_request(asked.payload, asked.format_route, **path)
-        await check_collection(chat.model)
+        await check_collection(asked.caller, chat.model)
         tokens = 0 if isinstance(chat, NoPanel) else estimate(chat.messages)
         return _json(asked.wire_format.render_count(tokens))
 
@@ -87,7 +87,7 @@ class ModelsView(AsyncAPIView):
     """The collections, as the format lists models."""
 
     async def get(self, request: DrfRequest) -> HttpResponse:
-        listed = await asyncio.wrap_future(ledger().run(listed_collections))
+        listed = await asyncio.wrap_future(ledger().run(partial(listed_collections, self.asked.caller)))
         return _json(self.asked.wire_format.render_models(listed))
 
 
@@ -110,7 +110,7 @@ class PanelView(AsyncAPIView):
     """A panel read back from the call log, as far as it is."""
 
     async def get(self, request: DrfRequest, panel: str) -> HttpResponse:
-        read = partial(recorded_panel, panel, self.asked.base_url)
+        read = partial(recorded_panel, self.asked.caller, panel, self.asked.base_url)
         return _json(await asyncio.wrap_future(ledger().run(read)))
 
 
@@ -128,7 +128,7 @@ def _asked(request: DrfRequest) -> Asked:
 
 
 async def _shown(asked: Asked, model: str) -> HttpResponse:
-    listed = await asyncio.wrap_future(ledger().run(partial(listed_collection, model)))
+    listed = await asyncio.wrap_future(ledger().run(partial(listed_collection, asked.caller, model)))
     return _json(asked.wire_format.render_model(listed))
 
 

@@ -3,25 +3,26 @@
 from collections.abc import Iterator
 
 from collections_app.models import Collection, Limits
-from collections_app.selectors import all_collections, current_limits, members_of, together
-from gateway.panel.naming import not_found
+from collections_app.roster import roster_keeper
+from collections_app.selectors import members_of, together
+from gateway.panel.naming import collection_for
 from gateway.wire.contract import ListedCollection
+from keys.services import Caller
 
 
-def listed_collections() -> list[ListedCollection]:
-    """Every collection, first in its own mode, then in the other."""
-    limits = current_limits()
-    return [listed for collection in all_collections() for listed in _both_modes(collection, limits)]
+def listed_collections(caller: Caller) -> list[ListedCollection]:
+    """Every collection that the caller may ask, first in its own mode, then in the other."""
+    roster = roster_keeper().current()
+    theirs = (collection for collection in roster.collections.values() if caller.may_ask(collection.name))
+    return [listed for collection in theirs for listed in _both_modes(collection, roster.limits)]
 
 
-def listed_collection(model: str) -> ListedCollection:
-    """The collection that a model name asks for. Raises a Refusal with the list of those there are."""
-    wanted = model.removesuffix(":latest")
-    wanted = wanted if wanted.startswith("bench/") else f"bench/{wanted}"
-    for listed in listed_collections():
-        if wanted in (listed.id, f"{listed.id}:{listed.reply}"):
-            return listed
-    raise not_found(model, all_collections())
+def listed_collection(caller: Caller, model: str) -> ListedCollection:
+    """The collection that a model name asks for. Raises a Refusal with the list of those that the caller may ask."""
+    roster = roster_keeper().current()
+    asked, collection = collection_for(caller, model, roster)
+    own, other = _both_modes(collection, roster.limits)
+    return other if asked.reply == other.reply else own
 
 
 def _both_modes(collection: Collection, limits: Limits) -> Iterator[ListedCollection]:

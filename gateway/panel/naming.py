@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from collections_app.models import Collection, LanguageModel
+from collections_app.roster import Roster
 from collections_app.selectors import nearest_aliases
 from gateway.chat import ReplyMode
-from gateway.errors import BadRequest, NotFound, Refusal
+from gateway.errors import BadRequest, NotAllowed, NotFound, Refusal
+from keys.services import Caller
 
 _MODES: Final[dict[str, ReplyMode | None]] = {"all": "all", "merged": "merged", "latest": None}
 
@@ -26,6 +28,21 @@ def read_model_name(model: str) -> AskedName | None:
     if colon and suffix not in _MODES:
         return None
     return AskedName(name.removeprefix("bench/"), _MODES[suffix] if colon else None)
+
+
+def collection_for(caller: Caller, model: str, roster: Roster) -> tuple[AskedName, Collection]:
+    """The collection that a model name asks for. Raises NotFound, BadRequest or NotAllowed with those the caller may ask."""
+    asked = read_model_name(model)
+    collection = roster.collections.get(asked.name) if asked else None
+    theirs = [one for one in roster.collections.values() if caller.may_ask(one.name)]
+    if asked is None or collection is None:
+        raise not_found(model, theirs)
+    if collection not in theirs:
+        named = ", ".join(one.asked_as for one in theirs) or "none"
+        raise NotAllowed(
+            f'The gateway key "{caller.name}" may not ask {collection.asked_as}. It may ask: {named}.', param="model"
+        )
+    return asked, collection
 
 
 def not_found(model: str, choices: Iterable[Collection]) -> Refusal:
@@ -65,6 +82,7 @@ def _models_named(aliases: Sequence[str], field: str) -> list[LanguageModel]:
     named = LanguageModel.objects.select_related("endpoint").in_bulk(set(aliases), field_name="alias")
     for alias in aliases:
         if alias not in named:
-            near = ", ".join(nearest_aliases(alias)) or "none is near"
-            raise BadRequest(f"{field} names {alias[:80]!r}, which is no model on this bench. Nearest: {near}.", param=field)
+            near = ", ".join(nearest_aliases(alias))
+            hint = f"Nearest: {near}." if near else "No alias is like it."
+            raise BadRequest(f"{field} names {alias[:80]!r}, which is no model on this bench. {hint}", param=field)
     return [named[alias] for alias in dict.fromkeys(aliases)]

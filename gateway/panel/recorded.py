@@ -8,12 +8,13 @@ from typing import Any, cast
 from evidence.models import Call, Panel
 from evidence.selectors import panel_with_calls
 from gateway.chat import ReplyMode
-from gateway.errors import NotFound
+from gateway.errors import NotAllowed, NotFound
 from gateway.panel import markdown
 from gateway.panel.merge import why_not_merged
 from gateway.panel.size import estimate_text
 from gateway.reply import AskedPanel, PanelReply, SeatAnswer, SeatKind, SkippedSeat, Status
 from gateway.workers.ledger import ledger
+from keys.services import LOCAL, Caller
 
 # How often a panel is looked at that another process runs.
 LOOK_SECONDS = 0.5
@@ -22,7 +23,8 @@ LOOK_SECONDS = 0.5
 class RecordedRun:
     """A panel that this process does not run: ended, or another process's."""
 
-    def __init__(self, panel_id: str, base_url: str) -> None:
+    def __init__(self, caller: Caller, panel_id: str, base_url: str) -> None:
+        self._caller = caller
         self._panel_id = panel_id
         self._base_url = base_url
 
@@ -36,23 +38,27 @@ class RecordedRun:
 
     async def _ended(self) -> PanelReply:
         while True:
-            reply = await asyncio.wrap_future(ledger().run(partial(recorded_reply, self._panel_id, self._base_url)))
+            reply = await asyncio.wrap_future(
+                ledger().run(partial(recorded_reply, self._caller, self._panel_id, self._base_url))
+            )
             if status_of(reply) != "running":
                 return reply
             await asyncio.sleep(LOOK_SECONDS)
 
 
-def recorded_panel(panel_id: str, base_url: str) -> dict[str, Any]:
-    """Return a panel's `bench` object as far as it is, with its status. Raises NotFound."""
-    reply = recorded_reply(panel_id, base_url)
+def recorded_panel(caller: Caller, panel_id: str, base_url: str) -> dict[str, Any]:
+    """Return a panel's `bench` object as far as it is, with its status. Raises NotFound, NotAllowed."""
+    reply = recorded_reply(caller, panel_id, base_url)
     return {"status": status_of(reply), **reply.bench()}
 
 
-def recorded_reply(panel_id: str, base_url: str) -> PanelReply:
-    """Return a panel's reply as far as it is. Raises NotFound."""
+def recorded_reply(caller: Caller, panel_id: str, base_url: str) -> PanelReply:
+    """Return a panel's reply as far as it is, to whoever asked for it. Raises NotFound, NotAllowed."""
     panel = panel_with_calls(panel_id)
     if panel is None:
         raise NotFound(f"There is no panel {panel_id[:40]!r} in the call log.")
+    if caller != LOCAL and panel.asked_by != caller.name:
+        raise NotAllowed(f"Panel {panel.panel_id} was asked for by another caller: only that caller may read it.")
     called = [_seat(panel, call) for call in panel.calls.all()]
     seats = tuple(seat for seat in called if seat.seat != "merger")
     merger = next((seat for seat in called if seat.seat == "merger"), None)

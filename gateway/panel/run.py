@@ -6,12 +6,11 @@ Seats, records and asks; what comes back is running.py's.
 import asyncio
 from functools import partial
 
-from collections_app.models import Collection
 from collections_app.roster import Roster, roster_keeper
 from collections_app.selectors import members_of
 from evidence.selectors import staleness
 from gateway.panel.merge import MergerChoice, merge
-from gateway.panel.naming import AskedName, named_merger, nominated_models, not_found, read_model_name
+from gateway.panel.naming import collection_for, named_merger, nominated_models
 from gateway.panel.record import seat_jobs, write_down
 from gateway.panel.recorded import RecordedRun
 from gateway.panel.request import Request, earlier_panel
@@ -21,6 +20,8 @@ from gateway.panel.shape import ChosenShape, choose_shape
 from gateway.panel.size import estimate, refuse_if_too_large
 from gateway.workers import worker_pool
 from gateway.workers.ledger import ledger
+from keys.services import Caller
+from keys.throttling import count_request
 
 
 async def open_panel(request: Request) -> PanelRun | RecordedRun:
@@ -36,7 +37,7 @@ async def _join_or_open(request: Request) -> PanelRun | RecordedRun:
     if isinstance(opened, PanelRun):
         running_panels().follow(opened)
         return opened
-    return running_panels().get(opened) or RecordedRun(opened, request.base_url)
+    return running_panels().get(opened) or RecordedRun(request.caller, opened, request.base_url)
 
 
 def _earlier_or_new(request: Request) -> str | PanelRun:
@@ -46,7 +47,8 @@ def _earlier_or_new(request: Request) -> str | PanelRun:
 def _open(request: Request) -> PanelRun:
     chat = request.chat
     roster = roster_keeper().current()
-    asked, collection = _collection(chat.model, roster)
+    asked, collection = collection_for(request.caller, chat.model, roster)
+    count_request(request.caller)
     table = Table(images=chat.images, tokens=estimate(chat.messages))
     nominated = nominated_models(chat.bench.nominated)
     merger = named_merger(chat.bench.merger)
@@ -68,17 +70,9 @@ def _open(request: Request) -> PanelRun:
     return PanelRun(panel, request, seats=seats, answers=answers, merge=merging)
 
 
-async def check_collection(model: str) -> None:
-    """Raise a Refusal unless a model name asks for a collection."""
-    await asyncio.wrap_future(ledger().run(lambda: _collection(model, roster_keeper().current())))
-
-
-def _collection(model: str, roster: Roster) -> tuple[AskedName, Collection]:
-    asked = read_model_name(model)
-    collection = roster.collections.get(asked.name) if asked else None
-    if asked is None or collection is None:
-        raise not_found(model, roster.collections.values())
-    return asked, collection
+async def check_collection(caller: Caller, model: str) -> None:
+    """Raise a Refusal unless a model name asks for a collection that the caller may ask."""
+    await asyncio.wrap_future(ledger().run(lambda: collection_for(caller, model, roster_keeper().current())))
 
 
 def _seat_explorers(table: Table, shape: ChosenShape, roster: Roster, seats: int) -> None:

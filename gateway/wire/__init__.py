@@ -40,6 +40,11 @@ def listing_format(headers: Mapping[str, str], by_path: WireFormat) -> WireForma
     return by_path
 
 
+def takes_key_in_query(wire_format: WireFormat) -> bool:
+    """Whether a format's clients send their key as ?key=, which Google's own documents do and nobody else's should."""
+    return wire_format.NAME == gemini.NAME
+
+
 @dataclass(frozen=True, slots=True)
 class RenderedRefusal:
     status: int
