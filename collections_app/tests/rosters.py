@@ -6,7 +6,7 @@ from collections_app.models import Collection, Endpoint, LanguageModel, Membersh
 
 
 def make_endpoint(name: str = "upstream", **fields: Any) -> Endpoint:
-    return Endpoint.objects.get_or_create(name=name, defaults={"base_url": f"http://{name}.example/v1", **fields})[0]
+    return Endpoint.objects.get_or_create(name=name, defaults={"base_url": f"https://{name}.example/v1", **fields})[0]
 
 
 def make_model(alias: str, **fields: Any) -> LanguageModel:

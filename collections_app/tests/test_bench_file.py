@@ -195,7 +195,7 @@ def test_mistakes_are_named_with_what_was_meant(tmp_path: Path) -> None:
     )
 
 
-UP = '[endpoints.up]\nbase_url="http://a.example"\n'
+UP = '[endpoints.up]\nbase_url="https://a.example"\n'
 X = '[models.x]\nendpoint="upstream"\nmodel="x"\n'
 CORE = '[collections.core]\nmembers=["fast"]\n'
 
@@ -203,7 +203,7 @@ CORE = '[collections.core]\nmembers=["fast"]\n'
 @pytest.mark.parametrize(
     ("table", "problem"),
     [
-        ('[endpoints.UPPER]\nbase_url="http://a.example"', "endpoints.UPPER: 2 to 32 lower-case letters"),
+        ('[endpoints.UPPER]\nbase_url="https://a.example"', "endpoints.UPPER: 2 to 32 lower-case letters"),
         ('[endpoints.up]\nprotocol="openai_chat"', 'endpoints.up: "base_url" is missing'),
         (UP + 'api_key="sk-secret-1"', 'endpoints.up.api_key: unknown key; did you mean "api_key_env"?'),
         (UP + 'api_key_env="sk-secret-1"', "endpoints.up.api_key_env: The name of an environment variable."),
@@ -211,7 +211,7 @@ CORE = '[collections.core]\nmembers=["fast"]\n'
         (UP + "seat_timeout=nan", "endpoints.up.seat_timeout: a number is needed"),
         (UP + "seat_timeout=-1", "endpoints.up.seat_timeout: Seconds, from 0.1 to 86400."),
         (UP + "seat_timeout=1" + "0" * 400, "endpoints.up.seat_timeout: a number is needed"),
-        ('[endpoints]\nup="http://a.example"', "endpoints.up: a table of keys"),
+        ('[endpoints]\nup="https://a.example"', "endpoints.up: a table of keys"),
         ('endpoints=["up"]', "endpoints: a table of rows"),
         ("limits=5", "limits: a table of keys"),
         ("[limits]\nmax_calls=true", "limits.max_calls: a whole number is needed"),
@@ -256,7 +256,7 @@ def test_a_wrong_value_is_named(tmp_path: Path, table: str, problem: str) -> Non
         ("bench.json", '{"models": {"x": {}, "x": {}}}', "not JSON: the key "),
         ("bench.json", '{"limits": {"max_calls": 1' + "0" * 5000 + "}}", "not JSON: "),
         ("bench.json", '{"\\ud800": {}}', '"\\ud800": unknown table'),
-        ("bench.json", '{"endpoints": {"\\ud800": {"base_url": "http://a.example"}}}', 'endpoints."\\ud800": 2 to 32'),
+        ("bench.json", '{"endpoints": {"\\ud800": {"base_url": "https://a.example"}}}', 'endpoints."\\ud800": 2 to 32'),
         (
             "bench.json",
             '{"endpoints": {"up": {"base_url": "http://\\ud800.example"}}}',

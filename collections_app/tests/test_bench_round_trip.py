@@ -36,7 +36,7 @@ def maybe(**keys: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
 def benches(draw: st.DrawFn) -> dict[str, Any]:
     endpoint = st.builds(
         lambda must, may: must | may,
-        st.fixed_dictionaries({"base_url": st.sampled_from(["http://a.example/v1", "https://b.example:8080"])}),
+        st.fixed_dictionaries({"base_url": st.sampled_from(["https://a.example/v1", "https://b.example:8080"])}),
         maybe(api_key_env=st.sampled_from(["", "A_KEY", "_KEY2"]), **timeouts),
     )
     endpoints = draw(st.dictionaries(names, endpoint, min_size=1, max_size=2))

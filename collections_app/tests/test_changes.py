@@ -14,7 +14,7 @@ from collections_app.tests.rosters import make_collection, make_endpoint, make_m
 pytestmark = pytest.mark.django_db
 
 BENCH = {
-    "endpoints": {"up": {"base_url": "http://a.example", "api_key_env": "A_KEY"}},
+    "endpoints": {"up": {"base_url": "https://a.example", "api_key_env": "A_KEY"}},
     "models": {"fast": {"endpoint": "up", "model": "fast-1"}, "slow": {"endpoint": "up", "model": "slow-1"}},
     "collections": {"core": {"members": ["fast", "slow"], "shape": "review"}},
     "limits": {"max_calls": 6},
@@ -26,9 +26,9 @@ def logged() -> list[tuple[str, str, list[tuple[str, str, str]]]]:
 
 
 def test_a_command_is_named_with_what_it_changed(tmp_path: Path) -> None:
-    (tmp_path / "bench.toml").write_text('[endpoints.up]\nbase_url = "http://a.example"\n')
+    (tmp_path / "bench.toml").write_text('[endpoints.up]\nbase_url = "https://a.example"\n')
     call_command("load_bench", str(tmp_path / "bench.toml"), verbosity=0)
-    made = [("base_url", "", "http://a.example"), ("name", "", "up"), ("protocol", "", "openai_chat")]
+    made = [("base_url", "", "https://a.example"), ("name", "", "up"), ("protocol", "", "openai_chat")]
     assert logged() == [("load_bench", "endpoint up", made)]
 
 
@@ -61,9 +61,9 @@ def test_members_are_logged_in_their_order() -> None:
 
 def test_the_dashboard_names_its_user(client: Client) -> None:
     endpoint = make_endpoint()
-    form = {"name": "upstream", "protocol": "openai_chat", "base_url": "http://b.example/v1", "api_key_env": ""}
+    form = {"name": "upstream", "protocol": "openai_chat", "base_url": "https://b.example/v1", "api_key_env": ""}
     client.post(f"/admin/collections_app/endpoint/{endpoint.pk}/change/", form)
-    assert logged()[-1] == ("local", "endpoint upstream", [("base_url", "http://upstream.example/v1", "http://b.example/v1")])
+    assert logged()[-1] == ("local", "endpoint upstream", [("base_url", "https://upstream.example/v1", "https://b.example/v1")])
 
 
 def test_a_shape_and_the_limits_are_logged(client: Client) -> None:
@@ -93,7 +93,7 @@ def test_who_sat_in_a_deleted_collection_is_kept(client: Client, by_list: bool) 
 
 def test_a_forwarded_address_is_not_kept(client: Client) -> None:
     client.get("/admin/")
-    user_made_here = {"name": "up", "protocol": "openai_chat", "base_url": "http://b.example/v1", "api_key_env": ""}
+    user_made_here = {"name": "up", "protocol": "openai_chat", "base_url": "https://b.example/v1", "api_key_env": ""}
     client.post("/admin/collections_app/endpoint/add/", user_made_here)
     assert [change.remote_addr for change in Change.objects.all()] == [None]
 
