@@ -6,14 +6,20 @@ Chooses nobody and writes nothing.
 import difflib
 from collections.abc import Collection as Sized
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 
+from django.conf import settings
 from django.db.models import QuerySet
 
-from collections_app.models import Collection, LanguageModel, Limits
+from collections_app.models import Collection, Endpoint, LanguageModel, Limits
+from collections_app.models.base_url import origin_of
+from collections_app.sealing import OtherHostError, UnsealError, unseal
+from collections_app.secret_file import SecretFileError, secrets_in
 
 FEW, MANY = 2, 4
 ONE_FAMILY = "one family"
+MORE_LOOKS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +88,25 @@ def nearest(word: str, known: Sized[str], most: int = 3) -> list[str]:
     return list(dict.fromkeys([*alike, *holding]))[:most]
 
 
+def typed_key(key_id: str, base_url: str) -> str:
+    """Return the key typed in under this id, for the host of `base_url` alone. Raises UnsealError: why not, and what to do."""
+    for _ in range(MORE_LOOKS):
+        # While the secret is being changed, what was read of row and file need not fit.
+        with suppress(UnsealError):
+            return _unsealed(_sealed(key_id), base_url)
+    return _unsealed(_sealed(key_id), base_url)
+
+
+def typed_key_problem(endpoint: Endpoint) -> str:
+    """Why the key typed in for this endpoint cannot be sent there; nothing when it can, or when there is none."""
+    try:
+        if endpoint.typed_key_id:
+            _unsealed(endpoint.typed_key_sealed, endpoint.base_url)
+    except UnsealError as error:
+        return str(error)
+    return ""
+
+
 def seat_arithmetic(members: int, limits: Limits) -> str:
     """The sum for people: 3 members + 2 explorers = 5 seats."""
     explorers = limits.explorers_beside(members)
@@ -100,6 +125,23 @@ def membership_advice(members: Iterable[LanguageModel]) -> list[Advice]:
         lines = ", ".join(sorted(shared))
         advice.append(Advice(ONE_FAMILY, f"All members are of one family ({lines}): they tend to fail together."))
     return advice
+
+
+def _sealed(key_id: str) -> str:
+    sealed = Endpoint.objects.filter(typed_key_id=key_id).values_list("typed_key_sealed", flat=True).first()
+    if sealed is None:
+        raise UnsealError("the key typed in for this endpoint was replaced or cleared a moment ago: ask again")
+    return sealed
+
+
+def _unsealed(sealed: str, base_url: str) -> str:
+    told = "the key typed in for this endpoint cannot be read"
+    try:
+        return unseal(sealed, host=origin_of(base_url), secrets=secrets_in(settings.BENCH_DATA_DIR))
+    except OtherHostError as error:
+        raise UnsealError(f"the key typed in for this endpoint {error}: type this host's key on the endpoint's page") from None
+    except (SecretFileError, UnsealError) as error:
+        raise UnsealError(f"{told}: {error}. Put that file back, or type the key again on the endpoint's page") from None
 
 
 def _collections() -> QuerySet[Collection]:

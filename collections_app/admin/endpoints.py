@@ -1,36 +1,64 @@
-"""Endpoints: providers' APIs, and whether the key that each names is there; never the key."""
+"""Endpoints: providers' APIs, and whether each one's key is there; never the key."""
 
 import os
 from typing import Any
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
-from django.utils.html import format_html
+from django.utils.decorators import method_decorator
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.views.decorators.debug import sensitive_post_parameters
 
+from collections_app.admin.endpoint_form import EndpointForm
 from collections_app.admin.rows import RowAdmin, chip, code
 from collections_app.models import Endpoint
+from collections_app.selectors import typed_key_problem
+from collections_app.services.provider_keys import clear_key, drop_key_of_another_host, store_key
 
 TIMEOUTS = ("connect_timeout", "first_token_timeout", "seat_timeout")
+KEYS = "Either an environment variable holds the key, or it is typed in. A variable that is set comes first."
 
 
 @admin.register(Endpoint)
 class EndpointAdmin(RowAdmin):
+    form = EndpointForm
     list_display = ("name", "protocol", "address", "key_found", "models")
     list_filter = ("protocol",)
     search_fields = ("name", "base_url")
     readonly_fields = ("key_found",)
-    fieldsets = (
-        (None, {"fields": ("name", "protocol", "base_url")}),
-        ("Key", {"fields": ("api_key_env", "key_found")}),
-        ("Timeouts", {"fields": TIMEOUTS, "description": "Seconds; empty: as set for the whole bench."}),
-    )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Endpoint]:
         rows: QuerySet[Endpoint] = super().get_queryset(request)
         return rows.annotate(model_count=Count("language_models"))
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        """To type a key in is for who may change the row, to clear one for a row that has one."""
+        typing = ("new_key",) if self.has_change_permission(request, obj) else ()
+        clearing = ("clear_key",) if typing and obj and obj.typed_key_id else ()
+        return (
+            (None, {"fields": ("name", "protocol", "base_url")}),
+            ("Key", {"fields": ("key_found", "api_key_env", *typing, *clearing), "description": KEYS}),
+            ("Timeouts", {"fields": TIMEOUTS, "description": "Seconds; empty: as set for the whole bench."}),
+        )
+
+    @method_decorator(sensitive_post_parameters("new_key"))
+    def changeform_view(self, *args: Any, **kwargs: Any) -> Any:
+        """Whatever goes wrong in here, no report of it shows the key."""
+        return super().changeform_view(*args, **kwargs)
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        if key := form.cleaned_data.get("new_key"):
+            store_key(obj, key)
+            if os.environ.get(obj.api_key_env):
+                messages.warning(request, f"{obj.api_key_env} is set, and comes before the key that was typed in.")
+        elif form.cleaned_data.get("clear_key"):
+            clear_key(obj)
+        elif host := drop_key_of_another_host(obj):
+            messages.warning(request, f"The key was dropped: it was typed for {host}. Type the new host's key in.")
 
     @admin.display(description="base URL", ordering="base_url")
     def address(self, endpoint: Endpoint) -> SafeString:
@@ -38,10 +66,7 @@ class EndpointAdmin(RowAdmin):
 
     @admin.display(description="key")
     def key_found(self, endpoint: Endpoint) -> SafeString:
-        name = endpoint.api_key_env
-        if not name:
-            return chip("no key")
-        return chip(f"{name} is set", "good") if os.environ.get(name) else chip(f"{name} is not set", "bad")
+        return format_html_join(" ", "{}", ((found,) for found in _keys(endpoint)))
 
     @admin.display(description="models", ordering="model_count")
     def models(self, endpoint: Any) -> SafeString:
@@ -49,3 +74,17 @@ class EndpointAdmin(RowAdmin):
         return format_html(
             '<a class="bench-link" href="{}?endpoint__id__exact={}">{}</a>', url, endpoint.pk, endpoint.model_count
         )
+
+
+def _keys(endpoint: Endpoint) -> list[SafeString]:
+    """Where the endpoint's key is, or why it is not."""
+    name, told = endpoint.api_key_env, endpoint.typed_key_told
+    found = []
+    if name:
+        is_set = bool(os.environ.get(name, "").strip())
+        found.append(chip(f"{name} is set", "good") if is_set else chip(f"{name} is not set", "plain" if told else "bad"))
+    if told:
+        found.append(chip(f"a key is stored {told}", "good"))
+    if problem := typed_key_problem(endpoint):
+        found.append(chip(problem, "bad"))
+    return found or [chip("no key")]

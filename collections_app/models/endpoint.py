@@ -1,15 +1,26 @@
 """An endpoint: a provider's API, the protocol it speaks, and where its key is."""
 
+from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
 from django.db import models
 
 from collections_app.models.base_url import check_base_url
 from collections_app.models.fields import Timeouts, check_text, name_rule
+from collections_app.models.typed_key import TypedKey
 
 env_name_rule = RegexValidator(r"\A[A-Za-z_][A-Za-z0-9_]{0,59}\Z", "The name of an environment variable.")
 
+# What this server itself is configured by. Named as a key, it would be sent to the endpoint.
+OWN_VARIABLES = ("BENCH_", "BENCHWARMERS_", "DJANGO_", "DATABASE_URL", "REDIS_URL")
 
-class Endpoint(Timeouts):
+
+def check_env_name(name: str) -> None:
+    """Raise ValidationError for a variable that is the server's own."""
+    if name.upper().startswith(OWN_VARIABLES):
+        raise ValidationError("This variable is the bench's own: name the one that holds the provider's key.")
+
+
+class Endpoint(TypedKey, Timeouts):
     class Protocol(models.TextChoices):
         OPENAI_CHAT = "openai_chat", "OpenAI chat completions"
         OPENAI_RESPONSES = "openai_responses", "OpenAI Responses"
@@ -30,8 +41,8 @@ class Endpoint(Timeouts):
         "key's environment variable",
         max_length=60,
         blank=True,
-        validators=[env_name_rule],
-        help_text="The environment variable that holds this provider's key; empty for none.",
+        validators=[env_name_rule, check_env_name],
+        help_text="The environment variable that holds this provider's key, if one does.",
     )
 
     class Meta:

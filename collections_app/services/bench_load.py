@@ -14,13 +14,14 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Field, Model
 
-from collections_app.models import LanguageModel
+from collections_app.models import Endpoint, LanguageModel
 from collections_app.models.options import check_options
 from collections_app.selectors import current_limits
 from collections_app.services.bench_file import BenchFileError, Problems
 from collections_app.services.bench_rows import MEMBERS, present_rows, row_values
 from collections_app.services.bench_tables import LIMITS, OBJECT, TABLES, Row, Table, did_you_mean, quote, read_rows
 from collections_app.services.members import set_members
+from collections_app.services.provider_keys import drop_key_of_another_host
 
 # Rows by table and name: those of the database, and those of the file once they are drafted.
 Roster = dict[str, dict[str, Any]]
@@ -155,6 +156,12 @@ def _apply(draft: Draft) -> Iterator[str]:
     else:
         sums = ", ".join(f"{name} {_shown(draft.before[name])} -> {_shown(after[name])}" for name in changed)
         yield f"changed {named}: {sums}"
+    yield from _keys_dropped(draft.instance)
+
+
+def _keys_dropped(instance: Model) -> Iterator[str]:
+    if isinstance(instance, Endpoint) and (host := drop_key_of_another_host(instance)):
+        yield f"dropped the key of endpoint {instance.name}: it was typed for {host}"
 
 
 def _shown(value: Any) -> str:
