@@ -123,6 +123,7 @@ def target_of(model: LanguageModel) -> Target:
         base_url=endpoint.base_url,
         model=model.served_id,
         api_key_env=endpoint.api_key_env,
+        typed_key_id=str(endpoint.typed_key_id or ""),
         options=model.options,
         connect_timeout=model.connect_timeout or endpoint.connect_timeout or conf.connect_timeout,
         first_token_timeout=model.first_token_timeout or endpoint.first_token_timeout or conf.first_token_timeout,

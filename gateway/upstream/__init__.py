@@ -9,7 +9,7 @@ from gateway.chat import Message
 from gateway.conf import conf
 from gateway.upstream import anthropic_messages, gemini, llm_cli, ollama, openai_chat, openai_responses
 from gateway.upstream.asking import Asking
-from gateway.upstream.contract import CommandProtocol, Completion, Delta, Target, UpstreamError, UpstreamProtocol
+from gateway.upstream.contract import CommandProtocol, Completion, Delta, Target, TypedKey, UpstreamError, UpstreamProtocol
 
 PROTOCOLS: Mapping[str, UpstreamProtocol] = {
     "openai_chat": openai_chat,
@@ -21,13 +21,21 @@ PROTOCOLS: Mapping[str, UpstreamProtocol] = {
 COMMANDS: Mapping[str, CommandProtocol] = {"llm_cli": llm_cli}
 
 
-def complete(target: Target, messages: Sequence[Message], *, on_delta: Callable[[Delta], None] | None = None) -> Completion:
+def complete(
+    target: Target,
+    messages: Sequence[Message],
+    *,
+    typed_key: TypedKey | None = None,
+    on_delta: Callable[[Delta], None] | None = None,
+) -> Completion:
     """Ask one model. Raises UpstreamError and nothing else.
 
+    `typed_key` is called when no environment variable holds the key, and never for a command: where that sends a key
+    is not known here.
     `on_delta` is called in this thread with each piece as it comes; what it raises ends the call. A piece may end in half
     a character where a relay cut one, and may hold reasoning that the completion tells apart: the completion is the answer.
     """
-    asking = Asking(target, on_delta=on_delta)
+    asking = Asking(target, typed_key=typed_key, on_delta=on_delta)
     try:
         command = _command(target, messages)
         if command:

@@ -13,7 +13,8 @@ from urllib.parse import quote
 from gateway.chat import Message
 from gateway.redact import hide_secrets, redact
 from gateway.upstream.answer import Gathering
-from gateway.upstream.contract import CommandProtocol, Completion, Delta, Target, UpstreamError, UpstreamProtocol
+from gateway.upstream.answer.hiding import without_key
+from gateway.upstream.contract import CommandProtocol, Completion, Delta, Target, TypedKey, UpstreamError, UpstreamProtocol
 from gateway.upstream.payload import read_json, write_json
 from gateway.upstream.process import started
 from gateway.upstream.sockets.clock import Clock
@@ -28,8 +29,9 @@ SHORTEST_KEY_HIDDEN_IN_ANSWERS = 16
 class Asking:
     """One call. Made for one `ask`, used by one thread."""
 
-    def __init__(self, target: Target, *, on_delta: Callable[[Delta], None] | None) -> None:
+    def __init__(self, target: Target, *, typed_key: TypedKey | None, on_delta: Callable[[Delta], None] | None) -> None:
         self._target = target
+        self._typed_key = typed_key
         self._on_delta = on_delta
         self._clock = Clock(connect=target.connect_timeout, first_token=target.first_token_timeout, total=target.seat_timeout)
         self._so_far = Gathering()
@@ -38,7 +40,8 @@ class Asking:
 
     def ask(self, protocol: UpstreamProtocol, messages: Sequence[Message]) -> Completion:
         """Send the request and read the answer. Raises UpstreamError; give it to `told` before it is shown."""
-        self._check_key()
+        self._find_key()
+        self._hide_key()
         try:
             body = write_json(protocol.build_request(self._target.model, messages, self._target.options))
         except (TypeError, ValueError) as error:
@@ -51,6 +54,7 @@ class Asking:
 
     def run(self, protocol: CommandProtocol, messages: Sequence[Message]) -> Completion:
         """Run the protocol's command and read its answer. Raises UpstreamError; give it to `told` before it is shown."""
+        self._hide_key()
         command = protocol.build_command(self._target.model, self._target.options)
         given = protocol.build_input(messages)
         environment = protocol.environment(self._target.api_key_env)
@@ -71,6 +75,8 @@ class Asking:
             completion,
             text=self._without_key(completion.text),
             reasoning=self._without_key(completion.reasoning),
+            model=self._without_key(completion.model),
+            finish_reason=self._without_key(completion.finish_reason),
             first_token_seconds=self._clock.first_token_seconds,
             upstream_status=self._status,
         )
@@ -86,14 +92,22 @@ class Asking:
         error.status = error.status or self._status
         return error
 
-    def _check_key(self) -> None:
+    def _find_key(self) -> None:
+        """Who runs the server has the last word: a key in the environment comes before one that was typed in."""
         name = self._target.api_key_env
+        if not self._key and self._typed_key:
+            self._key = self._typed_key()
         if name and not self._key:
             raise UpstreamError(
                 f"the environment variable {name} is not set, and this endpoint's key is in it", kind="unauthorized"
             )
         if not (self._key.isascii() and self._key.isprintable()):
-            raise UpstreamError(f"the environment variable {name} holds characters that no key has", kind="unauthorized")
+            where = f"the environment variable {name}" if name else "the key typed in"
+            raise UpstreamError(f"{where} holds characters that no key has", kind="unauthorized")
+
+    def _hide_key(self) -> None:
+        if self._on_delta and len(self._key) >= SHORTEST_KEY_HIDDEN_IN_ANSWERS:
+            self._on_delta = without_key(self._on_delta, self._key)
 
     def _answer_in(self, reply: Reply, protocol: UpstreamProtocol) -> Completion:
         if 300 <= reply.status < 400:

@@ -3,7 +3,7 @@
 UpstreamError   safe to show a caller: never the request, a key or an image
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -27,15 +27,22 @@ ErrorKind = Literal[
 
 LARGEST_ANSWER = 8_000_000
 
+# Returns the key typed in for the endpoint, empty when there is none. Raises UpstreamError.
+TypedKey = Callable[[], str]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """Whom to ask and how: an endpoint and a model as plain values. Names where the key is, never holds it."""
+    """Whom to ask and how: an endpoint and a model as plain values. Names where the key is, never holds it.
+
+    `typed_key_id` is set when a key was typed in for the endpoint; an environment variable that is set comes before it.
+    """
 
     protocol: str
     base_url: str
     model: str
     api_key_env: str = ""
+    typed_key_id: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
     connect_timeout: float
     first_token_timeout: float

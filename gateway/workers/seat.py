@@ -7,6 +7,7 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeVar
 
 from gateway.chat import Message
@@ -15,6 +16,7 @@ from gateway.reply import SeatAnswer
 from gateway.upstream import complete
 from gateway.upstream.answer.thinking import split_thinking
 from gateway.upstream.contract import Completion, Delta, Target, UpstreamError
+from gateway.workers.key_ring import KeyRing
 
 logger = logging.getLogger(__name__)
 Recorded = TypeVar("Recorded")
@@ -35,15 +37,20 @@ class SeatJob:
     nominated: bool = False
 
 
-def run_seat(job: SeatJob, record: Callable[[SeatAnswer], Recorded], on_text: OnText | None = None) -> Recorded:
+def run_seat(job: SeatJob, keys: KeyRing, record: Callable[[SeatAnswer], Recorded], on_text: OnText | None = None) -> Recorded:
     """Ask one seat, hand its answer to `record`, and return what that returns. `on_text` gets its text as it comes."""
-    return record(ask_seat(job, on_text))
+    return record(ask_seat(job, keys, on_text))
 
 
-def ask_seat(job: SeatJob, on_text: OnText | None = None) -> SeatAnswer:
+def ask_seat(job: SeatJob, keys: KeyRing, on_text: OnText | None = None) -> SeatAnswer:
     started = time.perf_counter()
     try:
-        completion = complete(job.target, job.messages, on_delta=_text_only(on_text) if on_text else None)
+        completion = complete(
+            job.target,
+            job.messages,
+            typed_key=partial(keys.key_for, job.target),
+            on_delta=_text_only(on_text) if on_text else None,
+        )
     except UpstreamError as error:
         return _failed(job, error, time.perf_counter() - started)
     except Exception:

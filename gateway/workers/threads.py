@@ -6,6 +6,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from gateway.conf import conf
 from gateway.errors import Unavailable
 from gateway.reply import SeatAnswer
+from gateway.workers.key_ring import KeyRing
 from gateway.workers.ledger import ledger
 from gateway.workers.seat import OnText, SeatJob, run_seat
 
@@ -19,6 +20,7 @@ class ThreadWorkerPool:
         self._threads = ThreadPoolExecutor(conf.seat_workers, thread_name_prefix="seat")
         self._capacity = conf.seat_workers * (1 + QUEUED_PER_WORKER)
         self._ledger = ledger()
+        self._keys = KeyRing(lambda read: self._ledger.run(read).result())
         self._lock = threading.Lock()
         self._running = 0
         self._closed = False
@@ -50,7 +52,7 @@ class ThreadWorkerPool:
 
     def _ask(self, job: SeatJob, recorded: Future[SeatAnswer], on_text: OnText | None) -> None:
         # The seat's thread hands its answer over and is free: it does not wait for the row.
-        run_seat(job, self._ledger.record, on_text).add_done_callback(lambda written: _pass_on(written, recorded))
+        run_seat(job, self._keys, self._ledger.record, on_text).add_done_callback(lambda written: _pass_on(written, recorded))
 
     def _ended(self, _: Future[SeatAnswer]) -> None:
         with self._lock:

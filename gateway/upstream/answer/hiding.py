@@ -1,0 +1,39 @@
+"""An answer's pieces, passed on as they come without the key, also where it lies across several of them.
+
+For whoever watches; the whole answer is cleaned as a whole.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from urllib.parse import quote
+
+from gateway.redact import hide_secrets
+from gateway.upstream.contract import Delta
+
+
+def without_key(on_delta: Callable[[Delta], None], key: str) -> Callable[[Delta], None]:
+    """Return what passes deltas on to `on_delta`. What may be the key's beginning is held back until more has come."""
+    text, reasoning = _Pieces(key), _Pieces(key)
+
+    def take(delta: Delta) -> None:
+        on_delta(replace(delta, text=text.after(delta.text), reasoning=reasoning.after(delta.reasoning)))
+
+    return take
+
+
+class _Pieces:
+    def __init__(self, key: str) -> None:
+        self._key = key
+        self._forms = {key, quote(key, safe="")}
+        self._held = ""
+
+    def after(self, piece: str) -> str:
+        """What can be passed on now that this piece has come."""
+        come = hide_secrets(self._held + piece, [self._key])
+        held = max(self._begun(come, form) for form in self._forms)
+        self._held = come[len(come) - held :]
+        return come[: len(come) - held]
+
+    def _begun(self, come: str, form: str) -> int:
+        """How much of `form` the text ends with."""
+        return next((size for size in range(len(form) - 1, 0, -1) if come.endswith(form[:size])), 0)
