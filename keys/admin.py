@@ -63,7 +63,7 @@ class GatewayKeyAdmin(RowAdmin):
     search_fields = ("name", "last_four")
     search_help_text = "A name, or the last four characters of a key."
     actions = ("revoke", "restore")
-    fieldsets = ((None, {"fields": ("name", "collections", ("rpm", "expires_at"), "bench_field")}),)
+    fieldsets = ((None, {"fields": ("name", "collections", "rpm", "expires_at", "bench_field")}),)
     shown = ("name", "ends_in", "stands", "created", "last_used")
 
     class Media:
@@ -111,7 +111,8 @@ class GatewayKeyAdmin(RowAdmin):
             "status": obj.status(timezone.now()),
             "required": keys_are_required(),
         }
-        return TemplateResponse(request, "keys/new_key.html", context, headers={"Cache-Control": "no-store"})
+        # No browser keeps it either: the admin sends no-store with every page.
+        return TemplateResponse(request, "keys/new_key.html", context)
 
     @admin.display(description="key", ordering="last_four")
     def ends_in(self, key: GatewayKey) -> SafeString:
@@ -140,8 +141,8 @@ class GatewayKeyAdmin(RowAdmin):
     def stands(self, key: GatewayKey) -> SafeString:
         status = key.status(timezone.now())
         since = {"revoked": key.revoked_at, "expired": key.expires_at}.get(status)
-        until = f", until {key.expires_at:%Y-%m-%d %H:%M}" if status == "active" and key.expires_at else ""
-        return chip(f"{status} {since:%Y-%m-%d %H:%M}" if since else f"{status}{until}", COLOURS[GatewayKey.Status(status)])
+        until = f" until {key.expires_at:%Y-%m-%d}" if status == "active" and key.expires_at else ""
+        return chip(f"{status} {since:%Y-%m-%d}" if since else f"{status}{until}", COLOURS[GatewayKey.Status(status)])
 
     @admin.action(description="Revoke: refuse them from now on", permissions=["change"])
     def revoke(self, request: HttpRequest, keys: QuerySet[GatewayKey]) -> None:
