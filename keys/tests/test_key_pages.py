@@ -188,6 +188,12 @@ def test_keys_are_never_deleted(client):
     assert stored() == row
 
 
+def test_no_list_is_narrowed_by_hashes(client):
+    make_key()
+    assert client.get(LIST, {"digest__startswith": stored().digest[:4]}).status_code == 400
+    assert client.get("/admin/collections_app/collection/", {"gateway_keys__digest__gt": "0"}).status_code == 400
+
+
 def test_the_list_tells_where_each_key_stands(client):
     now = timezone.now()
     make_key("alive", "core", "review", rpm=1200, expires_at=now + timedelta(days=2))
