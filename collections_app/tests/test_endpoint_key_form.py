@@ -160,6 +160,7 @@ def test_who_may_only_look_can_neither_type_nor_clear(endpoint: Endpoint) -> Non
     assert "a key is stored for" in page
     assert 'name="new_key"' not in page
     assert 'name="clear_key"' not in page
+    assert "New key" not in page
     form = {**FORM, "new_key": "sk-2", "clear_key": "on"}
     assert client.post(f"/admin/collections_app/endpoint/{endpoint.pk}/change/", form).status_code == 403
     assert kept() == KEY

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import connection
+from django.db import connection, transaction
 
+from collections_app import selectors
 from collections_app.models import Change, Endpoint, RosterVersion
 from collections_app.sealing import UnsealError
 from collections_app.secret_file import secrets_in, write_secrets
@@ -115,6 +116,44 @@ def test_a_key_that_the_secret_does_not_open_stops_it_and_nothing_changes(keys: 
     with pytest.raises(CommandError, match="nothing was changed: the present secret does not open the keys of up-1"):
         call_command("rotate_secrets")
     assert (sealed(), secrets_in(data_folder)) == before
+
+
+def test_one_that_died_after_another_had_begun_keeps_what_that_needs(
+    keys: dict[str, str], data_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second begins between the first one's commit and its clearing up, and dies before its own."""
+    begun, atomic, write = 0, transaction.atomic, provider_keys.write_secrets
+
+    def die_at_the_end(folder: Path, secrets: list[str]) -> None:
+        if len(secrets) == 1:
+            raise KeyboardInterrupt
+        write(folder, secrets)
+
+    def begin(*given: Any, **how: Any) -> Any:
+        nonlocal begun
+        begun += bool(how.get("durable"))
+        if begun == 2 and how.get("durable"):
+            with monkeypatch.context() as dying, pytest.raises(KeyboardInterrupt):
+                dying.setattr(provider_keys, "write_secrets", die_at_the_end)
+                rotate_secret()
+        return atomic(*given, **how)
+
+    monkeypatch.setattr(transaction, "atomic", begin)
+    rotate_secret()
+    assert readable() == keys
+    assert len(secrets_in(data_folder)) == 3
+
+
+def test_who_reads_while_the_secret_changes_looks_again(keys: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    read = selectors.secrets_in
+
+    def after_a_change(folder: Path) -> list[str]:
+        monkeypatch.setattr(selectors, "secrets_in", read)
+        rotate_secret()
+        return read(folder)
+
+    monkeypatch.setattr(selectors, "secrets_in", after_a_change)
+    assert readable() == keys
 
 
 def rotate() -> None:
