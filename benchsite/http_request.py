@@ -5,6 +5,7 @@ It is written down nowhere: neither in Twisted's access log nor, where Daphne na
 
 from io import BytesIO
 from typing import Any
+from weakref import WeakSet
 
 import orjson
 from daphne.http_protocol import HTTPFactory, WebRequest
@@ -32,7 +33,12 @@ class BenchRequest(WebRequest):
         self.content.seek(0)
         self.args: dict[bytes, list[bytes]] = {}
         self.method, self.uri, self.clientproto = command, path, version
-        self.path = path.partition(b"?")[0]
+        if not path.startswith(b"/") and b"://" in path:
+            # A whole URL, as proxies are sent: it names the host that counts, whatever the Host header says.
+            host, slash, rest = path.partition(b"://")[2].partition(b"/")
+            self.requestHeaders.setRawHeaders(b"host", [host])
+            self.uri = slash + rest or b"/"
+        self.path = self.uri.partition(b"?")[0]
         # Nothing here speaks another protocol. Daphne would hand a WebSocket's handshake to a parser that no check of
         # ours comes before, and that quotes headers in what it answers.
         self.requestHeaders.removeHeader(b"upgrade")
@@ -57,18 +63,23 @@ class BenchRequest(WebRequest):
         return f"<{type(self).__name__} at {id(self):#x}>"
 
 
-def use_bench_requests(factory: HTTPFactory) -> None:
-    """Have `factory`, which names Daphne's request class outright, build ours. Call before it has a connection."""
-    factory.log = _not_logged  # type: ignore[method-assign]
+def use_bench_requests(factory: HTTPFactory, channels: WeakSet[Any]) -> None:
+    """Have `factory`, which names Daphne's request class outright, build ours, and note its connections in `channels`.
+
+    Call before it has a connection.
+    """
     build = factory.buildProtocol
 
     def build_ours(address: Any) -> Any:
         protocol = build(address)
         protocol.requestFactory = BenchRequest
+        channels.add(protocol)
         return protocol
 
     factory.buildProtocol = build_ours  # type: ignore[method-assign]
 
 
-def _not_logged(request: Any) -> None:
-    """Twisted writes each request's URI, referrer and user agent into its log, whoever reads that."""
+def unsent(channels: WeakSet[Any]) -> bool:
+    """Whether any connection still has bytes that its reader has not taken."""
+    transports = (getattr(channel, "transport", None) for channel in list(channels))
+    return any(transport is not None and (transport.dataBuffer or transport._tempDataBuffer) for transport in transports)

@@ -5,11 +5,14 @@ import logging
 import signal
 import time
 from collections.abc import Callable
+from typing import Any
+from weakref import WeakSet
 
 from daphne.server import Server
+from django.db import DatabaseError
 from twisted.internet import reactor
 
-from benchsite.http_request import use_bench_requests
+from benchsite.http_request import unsent, use_bench_requests
 from benchsite.log.sources import take_over
 from evidence.services import interrupt_running
 from gateway.asked import App
@@ -23,6 +26,9 @@ logger = logging.getLogger(__name__)
 BACKLOG = 2048
 # Daphne hands a body on in pieces; at its 8 kB a 20 MB body would be 2,500 messages.
 BODY_PIECE_BYTES = 1 << 20
+# How long a stop waits for a database that is busy or away, and for replies that end because it stops.
+DATABASE_SECONDS = 5.0
+LAST_WORDS_SECONDS = 2.0
 INTERRUPTED = "the server was stopped before this seat had answered"
 
 
@@ -33,6 +39,8 @@ class BenchServer:
         interface = bind.replace(":", r"\:")
         self._drain_seconds = drain_seconds
         self._stopping: asyncio.Task[None] | None = None
+        self._hurried = False
+        self._channels: WeakSet[Any] = WeakSet()
         self._server = Server(
             application,
             endpoints=[f"tcp:port={port}:interface={interface}:backlog={BACKLOG}"],
@@ -55,7 +63,7 @@ class BenchServer:
         self.listening = bool(self._server.listening_addresses)
         if not self.listening:
             return
-        use_bench_requests(self._server.http_factory)
+        use_bench_requests(self._server.http_factory, self._channels)
         loop = asyncio.get_event_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._signalled)
@@ -65,19 +73,37 @@ class BenchServer:
         if self._stopping is None:
             self._stopping = asyncio.ensure_future(self._drain())
         else:
-            self._server.stop()
+            self._hurried = True
 
     async def _drain(self) -> None:
         worker_pool().close()
-        deadline = time.monotonic() + self._drain_seconds
-        while time.monotonic() < deadline and (worker_pool().running or running_panels() or self._replying()):
-            await asyncio.sleep(0.05)
-        interrupted = await asyncio.wrap_future(ledger().run(lambda: interrupt_running(INTERRUPTED)))
-        if interrupted:
-            logger.warning("Stopped with %s seats unanswered; they are recorded as interrupted", interrupted)
+        if running_panels():
+            logger.info("Stopping: running panels get up to %g s; another signal stops at once", self._drain_seconds)
+        await self._quiet_within(self._drain_seconds)
+        await self._interrupt()
+        running_panels().interrupt(INTERRUPTED)
+        self._hurried = False
+        await self._quiet_within(LAST_WORDS_SECONDS)
         self._server.stop()
 
-    def _replying(self) -> bool:
-        """Whether any reply is still being written."""
+    async def _quiet_within(self, seconds: float) -> None:
+        deadline = time.monotonic() + seconds
+        while self._busy() and time.monotonic() < deadline and not self._hurried:
+            await asyncio.sleep(0.05)
+
+    async def _interrupt(self) -> None:
+        """Record what still runs as interrupted. A database that does not answer is not waited for: the next start does it."""
+        recording = asyncio.wrap_future(ledger().run(lambda: interrupt_running(INTERRUPTED)))
+        try:
+            interrupted = await asyncio.wait_for(recording, DATABASE_SECONDS)
+        except (TimeoutError, DatabaseError):
+            logger.warning("The database does not answer; the next start records what was interrupted")
+            return
+        if interrupted:
+            logger.warning("Stopped with %s seats unanswered; they are recorded as interrupted", interrupted)
+
+    def _busy(self) -> bool:
+        """Whether any seat is being asked, any panel followed or any reply still written."""
         instances = (details.get("application_instance") for details in self._server.connections.values())
-        return any(instance is not None and not instance.done() for instance in instances)
+        replying = any(instance is not None and not instance.done() for instance in instances)
+        return replying or bool(worker_pool().running or running_panels() or unsent(self._channels))

@@ -5,6 +5,7 @@ Variables are listed for people in README.md and .env.example, and a test compar
 
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
@@ -12,7 +13,19 @@ from django.core.exceptions import ImproperlyConfigured
 from benchsite.secret import secret_key_in
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-env = environ.Env()
+
+
+class Environment(environ.Env):
+    """Environment variables, whose errors name the variable."""
+
+    def get_value(self, var: str, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return super().get_value(var, *args, **kwargs)
+        except ValueError as error:
+            raise ImproperlyConfigured(f"{var} cannot be read: {error}.") from None
+
+
+env = Environment()  # type: ignore[no-untyped-call]
 env.read_env(BASE_DIR / ".env")
 
 BENCH_VERSION = tomllib.loads((BASE_DIR / "pyproject.toml").read_text())["project"]["version"]
@@ -83,7 +96,7 @@ INSTALLED_APPS = [
 ]
 
 # The dashboard's. Gateway routes pass none of it: the edge has done their checks, and each of these
-# would cost a request a thread hop (gateway/handler.py).
+# would cost a request a thread hop (gateway/routing.py).
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",

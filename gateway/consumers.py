@@ -5,7 +5,6 @@ Only watches a panel; a hang-up ends the watching, never the panel.
 
 import asyncio
 import json
-import logging
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from functools import partial
 from types import MappingProxyType
@@ -18,7 +17,7 @@ from rest_framework.exceptions import APIException
 
 from gateway.asked import Asked, asked_of
 from gateway.conf import conf
-from gateway.errors import BadRequest
+from gateway.errors import BadRequest, as_refusal
 from gateway.panel.recorded import LOOK_SECONDS, RecordedRun, recorded_reply, status_of
 from gateway.panel.run import check_collection, open_panel
 from gateway.panel.running import PanelRun, running_panels
@@ -27,14 +26,11 @@ from gateway.wire import render_refusal
 from gateway.wire.contract import NoPanel, StreamEncoder
 from gateway.workers.ledger import ledger
 
-logger = logging.getLogger(__name__)
-
 _HEADERS = [
     (b"Cache-Control", b"no-cache, no-transform"),
     # nginx buffers a proxied reply unless told otherwise.
     (b"X-Accel-Buffering", b"no"),
 ]
-BROKEN = "The gateway failed on this request; its log says why."
 
 
 class GatewayConsumer(AsyncHttpConsumer):
@@ -43,12 +39,9 @@ class GatewayConsumer(AsyncHttpConsumer):
     async def handle(self, body: bytes) -> None:
         try:
             await self.stream(asked_of(self.scope))
-        except APIException as error:
-            await self._refuse(error)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001
             # The stream's boundary: nothing has been sent, so the caller still gets a status.
-            logger.error("A gateway stream failed", exc_info=error)
-            await self._refuse(APIException(BROKEN))
+            await self._refuse(as_refusal(error))
 
     async def stream(self, asked: Asked) -> None:
         """Answer the request. Raises only before the first byte."""
@@ -94,13 +87,11 @@ class StreamConsumer(GatewayConsumer):
             async for piece in _with_silences(run.pieces(), conf.keepalive_seconds):
                 await self.write(encoder.keepalive() if piece is None else encoder.text(piece))
             await self.write(encoder.finish(await run.result()))
-        except APIException as error:
-            bench = getattr(error, "bench", None)
-            await self.write(encoder.error(error.status_code, str(error.detail), bench=bench))
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001
             # The stream's boundary: the 200 has gone, so the caller hears of it in the stream.
-            logger.error("A gateway stream failed", exc_info=error)
-            await self.write(encoder.error(500, BROKEN))
+            refusal = as_refusal(error)
+            bench = getattr(refusal, "bench", None)
+            await self.write(encoder.error(refusal.status_code, str(refusal.detail), bench=bench))
 
 
 class EventsConsumer(GatewayConsumer):

@@ -13,11 +13,10 @@ from urllib.parse import parse_qs
 
 import orjson
 from django.urls import Resolver404, ResolverMatch, resolve
-from rest_framework.exceptions import APIException
 
 from gateway.asked import SCOPE_KEY, App, Asked, Event, Receive, Scope, Send
 from gateway.conf import conf
-from gateway.errors import BadRequest, LoopRefused, MethodRefused, NotFound, NotJson, TooLarge
+from gateway.errors import BadRequest, LoopRefused, MethodRefused, NotFound, NotJson, TooLarge, as_refusal
 from gateway.origins import (
     allowed_origin,
     is_preflight,
@@ -63,8 +62,9 @@ class Edge:
                 match = _resolve(scope["path"], scope["query_string"])
                 wire_format, route = _format_of(match, headers, wire_format), match.kwargs.get("route")
                 app, scope, receive = await self._admit(match, wire_format, headers, scope, receive)
-        except APIException as refusal:
-            return await _refuse(render_refusal(wire_format, refusal, route), scope, send)
+        except Exception as error:  # noqa: BLE001
+            # The edge's boundary: whatever is wrong in here is a refusal to the caller, and a traceback to the log alone.
+            return await _refuse(render_refusal(wire_format, as_refusal(error), route), scope, send)
         await app(scope, receive, send)
 
     async def _admit(

@@ -6,19 +6,26 @@ Refusal                     any of these; raised wherever the reason is found, g
   OriginRefused       403
   NotAllowed          403   another key's collection, panel or events
   NotFound            404   an unknown path, panel or collection
-  MethodRefused       405   `allow` names the methods
+  MethodRefused       405   its headers name the methods
   TooLarge            413   a body over the cap, or a prompt over a member's window
   NotJson             415
   KeyReused           422   an idempotency key of another request
   LoopRefused         508   a bench asked a bench
   Unavailable         503   nobody to seat, a full queue, a stop under way; `wait` seconds
-  NobodyAnswered 502/429    every seat failed; carries the `bench` field
+  NobodyAnswered      502   every seat failed; carries the `bench` field
+    EveryoneRateLimited 429   all of them for asking too often
 """
 
+import logging
 from collections.abc import Mapping
 from typing import Any
 
+from django.db import OperationalError
 from rest_framework.exceptions import APIException
+
+logger = logging.getLogger(__name__)
+
+BUSY_WAIT_SECONDS = 5
 
 
 class Refusal(APIException):
@@ -94,3 +101,13 @@ class NobodyAnswered(Refusal):
 
 class EveryoneRateLimited(NobodyAnswered):
     status_code = 429
+
+
+def as_refusal(error: Exception) -> APIException:
+    """What a caller is told of any error: a refusal as it is, a busy database as one, and nothing of what broke in here."""
+    if isinstance(error, APIException):
+        return error
+    logger.error("A gateway route failed", exc_info=error)
+    if isinstance(error, OperationalError):
+        return Unavailable("The database does not answer. Try again in a moment.", wait=BUSY_WAIT_SECONDS)
+    return APIException("The gateway failed on this request; its log says why.")

@@ -40,6 +40,11 @@ class SeatAnswer:
     ended_as: int | None = None
 
     @property
+    def is_cut(self) -> bool:
+        """Whether the answer ended at the model's output limit, by the names that protocols have for it."""
+        return self.finish_reason.lower() in ("length", "max_tokens", "max_output_tokens", "model_length")
+
+    @property
     def seat(self) -> SeatKind:
         kind = self.call.rpartition(".")[2].rstrip("0123456789")
         return "merger" if kind == "merger" else "explorer" if kind == "explorer" else "member"
@@ -56,6 +61,7 @@ class SeatAnswer:
             "error": self.error,
             "error_kind": self.error_kind,
             "usage": {"input": self.input_tokens, "output": self.output_tokens},
+            "finish_reason": self.finish_reason,
         }
         if self.nominated:
             seat["nominated"] = True

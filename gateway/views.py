@@ -4,18 +4,17 @@ A view waits for a panel in the event loop, never in a thread, and never while i
 """
 
 import asyncio
-import logging
 from functools import partial
 from typing import Any
 
 import orjson
 from django.http import HttpResponse
-from rest_framework.exceptions import APIException
 from rest_framework.request import Request as DrfRequest
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from gateway.asked import Asked, asked_of
+from gateway.errors import as_refusal
 from gateway.panel.listing import listed_collection, listed_collections
 from gateway.panel.recorded import recorded_panel
 from gateway.panel.run import check_collection, open_panel
@@ -25,8 +24,6 @@ from gateway.wire.contract import NoPanel, Rendered
 from gateway.wire.reading import Fields
 from gateway.workers.ledger import ledger
 
-logger = logging.getLogger(__name__)
-
 
 class AsyncAPIView(APIView):
     """DRF's request lifecycle with asynchronous handlers: DRF itself has none."""
@@ -34,7 +31,8 @@ class AsyncAPIView(APIView):
     async def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> Any:  # type: ignore[override]
         self.args, self.kwargs = args, kwargs
         self.request = self.initialize_request(request, *args, **kwargs)
-        self.headers = self.default_response_headers
+        # None of DRF's: Allow belongs to a 405, and nothing here varies.
+        self.headers: dict[str, str] = {}
         try:
             self.initial(self.request, *args, **kwargs)
             response = await self._handler()(self.request, **kwargs)
@@ -116,10 +114,8 @@ class PanelView(AsyncAPIView):
 
 def refusal(error: Exception, context: dict[str, Any]) -> Response | HttpResponse:
     """DRF's EXCEPTION_HANDLER: whatever went wrong, in the route's own format."""
-    if not isinstance(error, APIException):
-        logger.error("A gateway route failed", exc_info=error)
-        error = APIException("The gateway failed on this request; its log says why.")
-    rendered = render_refusal(_asked(context["request"]).wire_format, error)
+    asked = _asked(context["request"])
+    rendered = render_refusal(asked.wire_format, as_refusal(error), asked.route)
     return _json(rendered.body, status=rendered.status, headers=rendered.headers)
 
 

@@ -59,10 +59,16 @@ def put_in_place(base_url: str) -> None:
 
 
 def retire() -> list[str]:
-    """Retire the local models, so that nothing calls a port where nobody listens; returns the aliases retired now."""
+    """Retire the local models, so that nothing calls a port where nobody listens; returns the aliases retired now.
+
+    Their collection goes while nobody else sits in it: asked for, it would send its prompts to explorers elsewhere.
+    """
     with transaction.atomic(), set_extra_data(dict(MADE_BY)):
         running = list(_models().exclude(status=LanguageModel.Status.RETIRED))
         set_status(running, LanguageModel.Status.RETIRED)
+        theirs = Collection.objects.filter(name=COLLECTION, members__in=_models())
+        for collection in theirs.exclude(members__in=LanguageModel.objects.exclude(pk__in=_models())).distinct():
+            collection.delete()
     return [model.alias for model in running]
 
 

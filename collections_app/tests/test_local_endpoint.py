@@ -13,6 +13,9 @@ from collections_app.local import LocalModelUnavailableError, child, install
 from collections_app.local.endpoint import local_endpoint
 from collections_app.local.wanted import provider_keys
 from collections_app.models import Collection, Endpoint, LanguageModel
+from collections_app.selectors import members_of
+from collections_app.services.members import set_members
+from collections_app.tests.rosters import make_model
 
 pytestmark = pytest.mark.django_db
 
@@ -80,7 +83,7 @@ def test_its_changes_are_logged_as_its_own() -> None:
     add_endpoint()
     start()
     logged = LogEntry.objects.exclude(object_repr="openrouter")
-    assert [entry.additional_data for entry in logged] == [{"by": "local endpoint"}] * 7
+    assert [entry.additional_data for entry in logged] == [{"by": "local endpoint"}] * 8
     assert LogEntry.objects.filter(changes__status=["active", "retired"]).count() == 2
 
 
@@ -189,3 +192,22 @@ def test_an_alias_that_is_taken_is_told_and_nothing_is_left_half_made(settings: 
 def test_an_error_of_the_server_itself_is_not_swallowed() -> None:
     with pytest.raises(OSError, match="the server's own"), local_endpoint(lambda line: None):
         raise OSError("the server's own")
+
+
+def test_unwanted_its_collection_goes_too_and_comes_back_with_it() -> None:
+    start()
+    add_endpoint()
+    start()
+    assert not Collection.objects.filter(name="starter").exists()
+    Endpoint.objects.get(name="openrouter").delete()
+    start()
+    assert [model.alias for model in members_of(Collection.objects.get(name="starter"))]
+
+
+def test_a_collection_in_which_others_sit_stays() -> None:
+    start()
+    other = make_model("other")
+    starter = Collection.objects.get(name="starter")
+    set_members(starter, [*members_of(starter), other])
+    start()
+    assert Collection.objects.filter(name="starter").exists()

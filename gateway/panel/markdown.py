@@ -1,15 +1,21 @@
 """A panel as Markdown: a heading, a section a seat, how to send a verdict. The pieces are the same streamed or not.
 
-Answers are untrusted text: a code fence that one leaves open is closed in its own section, so that it swallows
-nothing after it.
+Answers are untrusted text: a code fence or another block that one leaves open is closed in its own section, so that it
+swallows nothing after it.
 """
 
 import re
 from collections.abc import Iterable, Sequence
 
+from markdown_it import MarkdownIt
+
 from gateway.reply import AskedPanel, SeatAnswer
 
-_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})([^\n]*)$", re.MULTILINE)
+_PARSER = MarkdownIt("commonmark")
+_OPENERS = ("```", "~~~", "<")
+_FENCE = re.compile(r"`{3,}|~{3,}")
+# What ends each kind of HTML block that a blank line does not end.
+_HTML_CLOSERS = ("-->", "</pre>", "</script>", "</style>", "</textarea>", "?>", "]]>", ">")
 
 
 def heading(panel: AskedPanel) -> str:
@@ -26,9 +32,10 @@ def heading(panel: AskedPanel) -> str:
 def section(answer: SeatAnswer) -> str:
     """One seat: who, its call id, status and seconds, then what it said or why it said nothing."""
     nominated = " · nominated" if answer.nominated else ""
-    facts = f"`{answer.call}` · {answer.status} · {answer.seconds:.1f} s"
+    cut = " · cut at its output limit" if answer.is_cut and answer.status == "ok" else ""
+    facts = f"`{answer.call}` · {answer.status} · {answer.seconds:.1f} s{cut}"
     if answer.status == "ok":
-        said = close_fence(answer.answer.strip())
+        said = close_blocks(answer.answer.strip())
     else:
         kind = f" ({answer.error_kind})" if answer.error_kind else ""
         said = f"_{answer.status}{kind}: {answer.error or 'no text came'}_"
@@ -58,7 +65,7 @@ def merged_closing(panel: AskedPanel, merger: SeatAnswer, answers: Sequence[Seat
     if panel.notice:
         lines.append(panel.notice)
     # The fence that a merged answer leaves open is closed before anything else is said.
-    fence = close_fence(merger.answer.strip())[len(merger.answer.strip()) :]
+    fence = close_blocks(merger.answer.strip())[len(merger.answer.strip()) :]
     return f"{fence}\n\n---\n\n" + " ".join(lines) + "\n\n" + closing(panel).removeprefix("---\n\n")
 
 
@@ -67,17 +74,26 @@ def unmerged(panel: AskedPanel, note: str, answers: Sequence[SeatAnswer]) -> str
     return f"Not merged: {note}\n\n{every_answer(panel, answers)}"
 
 
-def close_fence(text: str) -> str:
-    """Return `text` with its last code fence closed if it was left open. A fence ends at a bare one as long or longer."""
-    opened = ""
-    for found in _FENCE.finditer(text):
-        marks, rest = found[1], found[2].strip()
-        if not opened:
-            # An info string with a backtick makes a line of inline code, not a fence.
-            opened = "" if marks[0] == "`" and "`" in rest else marks
-        elif marks[0] == opened[0] and len(marks) >= len(opened) and not rest:
-            opened = ""
-    return f"{text}\n{opened}" if opened else text
+def close_blocks(text: str) -> str:
+    """Return `text` with whatever block it leaves open closed, so that a heading after it is a heading.
+
+    A parser judges, not a pattern: a fence in a list ends with its item, and closing it again would open another.
+    """
+    if not any(mark in text for mark in _OPENERS) or _ends_clean(text):
+        return text
+    fences = sorted({found[0] for found in _FENCE.finditer(text)}, key=len)
+    for closer in (*fences, *_HTML_CLOSERS):
+        if _ends_clean(f"{text}\n{closer}"):
+            return f"{text}\n{closer}"
+    # Nothing closes it from outside: the whole text is shown as it was written.
+    fence = "`" * (max((len(found) for found in fences), default=2) + 1)
+    return f"{fence}\n{text}\n{fence}"
+
+
+def _ends_clean(text: str) -> bool:
+    """Whether a heading after `text` is read as one, at the outermost level."""
+    tokens = _PARSER.parse(f"{text}\n\n## next\n")
+    return len(tokens) > 2 and tokens[-3].type == "heading_open" and tokens[-3].level == 0 and tokens[-2].content == "next"
 
 
 def _count(number: int, noun: str) -> str:

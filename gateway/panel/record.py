@@ -16,7 +16,6 @@ from gateway.conf import conf
 from gateway.panel.request import Request
 from gateway.panel.seating import Seat, Table
 from gateway.panel.shape import ChosenShape
-from gateway.redact import hide_images
 from gateway.reply import AskedPanel
 from gateway.upstream.contract import Target
 from gateway.workers.seat import SeatJob
@@ -44,7 +43,7 @@ def write_down(request: Request, collection: Collection, shape: ChosenShape, tab
         prompt_tokens=table.tokens,
         created=now.timestamp(),
         verdict_url=f"{request.base_url}/bench/verdict",
-        field=request.chat.bench.field,
+        field=request.chat.bench.field and request.caller.bench_field,
     )
     for _ in range(_DRAWS):
         try:
@@ -69,7 +68,7 @@ def _record(asked: AskedPanel, request: Request, collection: Collection, seats: 
         shape_by=asked.shape_by,
         reply=asked.reply,
         notice=asked.notice,
-        request=hide_images(request.chat.text),
+        request=request.logged,
         prompt_tokens=asked.prompt_tokens,
         skipped=[seat.as_bench() for seat in asked.skipped],
         ignored=list(asked.ignored),

@@ -122,6 +122,7 @@ def _seat(panel: Panel, call: Call) -> SeatAnswer:
         answer=call.answer,
         error=call.error,
         error_kind=call.error_kind,
+        finish_reason=call.finish_reason,
         served_model=call.served_model,
         seconds=call.seconds or 0.0,
         input_tokens=call.input_tokens,

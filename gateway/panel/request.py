@@ -4,19 +4,24 @@ import hashlib
 import json
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import cached_property
 
 from django.utils import timezone
 
 from evidence.selectors import panel_known_as
-from gateway.chat import ChatRequest, ImagePart
+from gateway.chat import ChatRequest, ImagePart, TextPart
 from gateway.errors import BadRequest, KeyReused
+from gateway.panel.size import estimate
+from gateway.redact import hide_images
 from keys.services import Caller
 
 KEPT = timedelta(hours=24)
 LONGEST_KEY = 255
+# Characters from which a prompt is measured before its turn in the ledger's thread, which every other caller needs too.
+LARGE = 100_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Request:
     """`base_url` is the server as the caller reached it. `idempotency_key` is the caller's own; `is_retry`: an SDK's retry."""
 
@@ -25,6 +30,23 @@ class Request:
     base_url: str
     idempotency_key: str = ""
     is_retry: bool = False
+
+    @property
+    def is_large(self) -> bool:
+        return (
+            sum(len(part.text) for message in self.chat.messages for part in message.parts if isinstance(part, TextPart))
+            > LARGE
+        )
+
+    @cached_property
+    def tokens(self) -> int:
+        """The size estimate."""
+        return estimate(self.chat.messages)
+
+    @cached_property
+    def logged(self) -> str:
+        """The request as the call log keeps it."""
+        return hide_images(self.chat.text)
 
     @property
     def question(self) -> ChatRequest:

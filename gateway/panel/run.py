@@ -17,7 +17,7 @@ from gateway.panel.request import Request, earlier_panel
 from gateway.panel.running import PanelRun, running_panels
 from gateway.panel.seating import Table, nobody_seated, seat_explorers, seat_members, seat_nominated
 from gateway.panel.shape import ChosenShape, choose_shape
-from gateway.panel.size import estimate, refuse_if_too_large
+from gateway.panel.size import refuse_if_too_large
 from gateway.workers import worker_pool
 from gateway.workers.ledger import ledger
 from keys.services import Caller
@@ -33,6 +33,8 @@ async def open_panel(request: Request) -> PanelRun | RecordedRun:
 async def _join_or_open(request: Request) -> PanelRun | RecordedRun:
     if request.is_retry and (running := running_panels().asked(request)):
         return running
+    if request.is_large:
+        await asyncio.to_thread(lambda: (request.tokens, request.logged))
     opened = await asyncio.wrap_future(ledger().run(partial(_earlier_or_new, request)))
     if isinstance(opened, PanelRun):
         running_panels().follow(opened)
@@ -41,6 +43,8 @@ async def _join_or_open(request: Request) -> PanelRun | RecordedRun:
 
 
 def _earlier_or_new(request: Request) -> str | PanelRun:
+    # An earlier panel, too, is only for who may ask its collection now.
+    collection_for(request.caller, request.chat.model, roster_keeper().current())
     return earlier_panel(request) or _open(request)
 
 
@@ -49,7 +53,7 @@ def _open(request: Request) -> PanelRun:
     roster = roster_keeper().current()
     asked, collection = collection_for(request.caller, chat.model, roster)
     count_request(request.caller)
-    table = Table(images=chat.images, tokens=estimate(chat.messages))
+    table = Table(images=chat.images, tokens=request.tokens)
     nominated = nominated_models(chat.bench.nominated)
     merger = named_merger(chat.bench.merger)
     seat_members(table, members_of(collection), nominated)

@@ -45,6 +45,8 @@ class PanelRun:
         self._changed = asyncio.Event()
         self._reply: PanelReply | None = None
         self._broken: Exception | None = None
+        self._merging: asyncio.Task[Merged] | None = None
+        self._interrupted = ""
 
     async def follow(self) -> None:
         """Gather the seats' answers as they come, merge them if asked to, and close the reply.
@@ -86,6 +88,15 @@ class PanelRun:
             raise RuntimeError(f"panel {self.panel.id} could not be followed to its end") from self._broken
         return self._reply.or_refusal()
 
+    def interrupt(self, why: str) -> None:
+        """End what still runs as interrupted, so that whoever waits gets what has come."""
+        self._interrupted = why
+        for index, future in enumerate(self._answers):
+            if not future.done():
+                future.set_result(self._unanswered(index, why))
+        if self._merging:
+            self._merging.cancel()
+
     async def _gather(self) -> tuple[SeatAnswer, ...]:
         waiting = {asyncio.wrap_future(answer): index for index, answer in enumerate(self._answers)}
         while waiting:
@@ -100,7 +111,13 @@ class PanelRun:
 
     async def _merged(self, answers: tuple[SeatAnswer, ...], merge: Merge) -> PanelReply:
         loop = asyncio.get_running_loop()
-        merged = await merge(answers, lambda text: _call_soon(loop, self._add, text))
+        self._merging = asyncio.ensure_future(merge(answers, lambda text: _call_soon(loop, self._add, text)))
+        try:
+            merged = await self._merging
+        except asyncio.CancelledError:
+            if not self._interrupted:
+                raise
+            merged = Merged(None, f"Interrupted: {self._interrupted}.")
         if merged.succeeded and merged.merger:
             answer = merged.merger.answer.strip()
             closing = markdown.merged_closing(self.panel, merged.merger, answers)
@@ -141,16 +158,18 @@ class PanelRun:
         error = future.exception()
         if error is None:
             return future.result()
+        logger.error("A seat of panel %s ended in an error of the gateway", self.panel.id, exc_info=error)
+        return self._unanswered(index, "the gateway failed while asking; its log says why")
+
+    def _unanswered(self, index: int, why: str) -> SeatAnswer:
         seat = self._seats[index]
-        call = f"{self.panel.id}.{seat.name}"
-        logger.error("The answer of %s could not be written down", call, exc_info=error)
         return SeatAnswer(
-            call=call,
+            call=f"{self.panel.id}.{seat.name}",
             alias=seat.model.alias,
             nominated=seat.nominated,
             status="error",
             error_kind="interrupted",
-            error="its answer could not be written to the call log; the gateway's log says why",
+            error=why,
         )
 
 
@@ -173,6 +192,11 @@ class RunningPanels:
         """The panel that the same caller's same question runs, if it does."""
         same = (run for run in self._followers if run.request.caller == request.caller)
         return next((run for run in same if run.request.question == request.question), None)
+
+    def interrupt(self, why: str) -> None:
+        """Have every panel end with what has come."""
+        for run in list(self._followers):
+            run.interrupt(why)
 
     def __len__(self) -> int:
         return len(self._followers)

@@ -53,16 +53,18 @@ class Table:
 
     def has(self, model: LanguageModel) -> bool:
         """Whether this model sits already, under this alias or another of the same endpoint and served id."""
-        return any(_same(model, other) for other in self.seated)
+        return self.twin_of(model) is not None
+
+    def twin_of(self, model: LanguageModel) -> LanguageModel | None:
+        """The model that sits already for this one."""
+        return next((other for other in self.seated if _same(model, other)), None)
 
 
 def seat_members(table: Table, members: Iterable[LanguageModel], nominated: Sequence[LanguageModel]) -> None:
     """Seat a collection's members in their order. One that the caller names sits whatever its role."""
     for model in members:
-        if table.has(model):
-            continue
         named = any(_same(model, other) for other in nominated)
-        why = _why_not(model, table) or _wrong_work(model, table, named)
+        why = _why_not(model, table) or _wrong_work(model, table, named) or _sits_already(model, table)
         if why:
             table.skipped.append(SkippedSeat("member", model.alias, why))
         else:
@@ -73,9 +75,9 @@ def seat_nominated(table: Table, nominated: Iterable[LanguageModel], explorer_se
     """Seat whom the caller named, on explorer seats. Raises BadRequest when there are more than seats."""
     passed_over = {seat.alias for seat in table.skipped}
     for model in nominated:
-        if table.has(model) or model.alias in passed_over:
+        if model in table.members or model.alias in passed_over:
             continue
-        why = _why_not(model, table)
+        why = _why_not(model, table) or _sits_already(model, table)
         if not why and not fits(table.tokens, model):
             why = f"its context window of {model.context_window:,} tokens is smaller than the prompt of about {table.tokens:,}"
         if why:
@@ -130,6 +132,11 @@ def _wrong_work(model: LanguageModel, table: Table, named: bool) -> str:
     if model.role == LanguageModel.Role.VISION and not table.images and not named:
         return "sees images, and the request has none"
     return ""
+
+
+def _sits_already(model: LanguageModel, table: Table) -> str:
+    twin = table.twin_of(model)
+    return f"the same model as {twin.alias}, which sits" if twin else ""
 
 
 def _may_explore(model: LanguageModel, table: Table) -> bool:

@@ -1,6 +1,11 @@
 """The reply's Markdown: one section a seat, and no answer that swallows the next."""
 
+from itertools import pairwise
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from gateway.panel import markdown
 from gateway.reply import AskedPanel, SeatAnswer, SkippedSeat
@@ -60,18 +65,61 @@ def test_the_whole_reply_is_its_pieces_in_seat_order():
     assert "POST http://127.0.0.1:8123/bench/verdict" in pieces[-1]
 
 
-@pytest.mark.parametrize(
-    ("text", "closed"),
-    [
-        ("no fence", "no fence"),
-        ("```py\ncode", "```py\ncode\n```"),
-        ("```py\ncode\n```", "```py\ncode\n```"),
-        ("~~~~\n```\ncode\n~~~", "~~~~\n```\ncode\n~~~\n~~~~"),
-        ("````\n```\n````\n```", "````\n```\n````\n```\n```"),
-        ("```inline``` is no fence", "```inline``` is no fence"),
-        ("    ```\nindented code, not a fence", "    ```\nindented code, not a fence"),
-        ("```\ntext\n```js", "```\ntext\n```js\n```"),
-    ],
+OPEN = [
+    "```py\ncode",
+    "~~~~\n```\ncode\n~~~",
+    "````\n```\n````\n```",
+    "```\ntext\n```js",
+    "a\r```py\rcode",
+    "- a\n\n  ```py\n  x",
+    "1. step\n   ```sh\n   ls",
+    "> quoted\n> ```\n> x",
+    "<!-- a comment",
+    "<pre>\ncode",
+    "<script>\nalert(1)",
+    "<style>\nbody {}",
+    "<textarea>\n",
+    "<?php echo 1",
+    "<![CDATA[ x",
+    "<!DOCTYPE html",
+    "<!--\n```\n<pre>",
+    "```\n<!-- `````",
+    "<div>\nhtml",
+]
+CLEAN = ["no fence", "```py\ncode\n```", "```inline``` is no fence", "a < b", "<b>bold</b>", "    ```\nindented code"]
+
+
+@pytest.mark.parametrize("text", OPEN + CLEAN)
+def test_nothing_an_answer_opens_swallows_the_next_section(text):
+    sections = markdown.section(answer(answer=text)) + markdown.section(answer(alias="next", answer="Mine."))
+    headings = [
+        inline.content
+        for opening, inline in pairwise(MarkdownIt("commonmark").parse(sections))
+        if opening.type == "heading_open" and opening.level == 0
+    ]
+    assert headings[-1] == "member · next"
+    assert headings[0] == "member · fast"
+
+
+@pytest.mark.parametrize("text", CLEAN)
+def test_what_is_closed_is_left_as_it_was(text):
+    assert markdown.close_blocks(text) == text
+
+
+def test_an_open_fence_is_closed_by_one_like_it():
+    assert markdown.close_blocks("```py\ncode") == "```py\ncode\n```"
+
+
+@given(
+    st.lists(
+        st.sampled_from(["```", "~~~~", "<!--", "-->", "<pre>", "- ", "> ", "  ", "x", "\n", "\r", "`", "1. "]), max_size=30
+    )
 )
-def test_an_open_fence_is_closed_in_its_own_section(text, closed):
-    assert markdown.close_fence(text) == closed
+def test_whatever_an_answer_is_made_of_the_next_section_stands(parts):
+    sections = markdown.section(answer(answer="x" + "".join(parts))) + markdown.section(answer(alias="next"))
+    tokens = MarkdownIt("commonmark").parse(sections)
+    assert any(opening.level == 0 and inline.content == "member · next" for opening, inline in pairwise(tokens))
+
+
+def test_an_answer_cut_at_its_limit_says_so():
+    assert "ok · 1.3 s · cut at its output limit" in markdown.section(answer(finish_reason="length"))

@@ -5,10 +5,13 @@ sleeps of up to 100 ms, and two panels could seat the same stalest explorer. Whi
 share the next transaction; when it is idle, a seat is written at once.
 """
 
+import logging
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from functools import cache
 from typing import TypeVar
 
@@ -20,6 +23,11 @@ from gateway.reply import SeatAnswer
 from gateway.workers.seat import for_the_log
 
 Result = TypeVar("Result")
+logger = logging.getLogger(__name__)
+
+# Seconds, each after the half minute for which SQLite itself waits for its lock.
+TRIES_AGAIN_AFTER = (1.0, 5.0, 15.0)
+UNWRITTEN = "this answer could not be written to the call log: it cannot be judged; the gateway's log says why"
 
 
 class Ledger:
@@ -49,21 +57,36 @@ class Ledger:
             batch = list(self._ended)
             self._ended.clear()
             self._flush_is_due = False
-        try:
-            _minding_the_connection(lambda: record_calls([for_the_log(answer) for answer, _ in batch]))
-        except Exception as error:  # noqa: BLE001
-            # The batch's boundary: the seats must hear of it, whatever went wrong, or their panels would never end.
-            for _, recorded in batch:
-                recorded.set_exception(error)
-            return
+        written = _written([answer for answer, _ in batch])
         for answer, recorded in batch:
-            recorded.set_result(answer)
+            recorded.set_result(answer if written else replace(answer, error=answer.error or UNWRITTEN))
 
 
 @cache
 def ledger() -> Ledger:
     """The process's ledger."""
     return Ledger()
+
+
+def _written(answers: list[SeatAnswer]) -> bool:
+    """Write ended seats down, trying again while the database is busy or away; whether they were.
+
+    An answer that cannot be written is still the caller's: it is given with a word, and the next start marks its row.
+    """
+    for wait in (*TRIES_AGAIN_AFTER, None):
+        try:
+            _minding_the_connection(lambda: record_calls([for_the_log(answer) for answer in answers]))
+        except (OperationalError, InterfaceError):
+            logger.warning("The database does not take %s ended seats", len(answers), exc_info=wait is None)
+        except Exception:
+            # The batch's boundary: the seats must end, whatever went wrong, or their panels never would.
+            logger.exception("%s ended seats could not be written down", len(answers))
+            return False
+        else:
+            return True
+        if wait is not None:
+            time.sleep(wait)
+    return False
 
 
 def _minding_the_connection(work: Callable[[], Result]) -> Result:

@@ -60,6 +60,9 @@ class ThreadWorkerPool:
 
 
 def _pass_on(written: Future[SeatAnswer], recorded: Future[SeatAnswer]) -> None:
+    if recorded.done():
+        # Interrupted meanwhile: its caller has been told.
+        return
     error = written.exception()
     if error:
         recorded.set_exception(error)

@@ -10,7 +10,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
 from benchsite.asgi import application
-from benchsite.data_folder import FolderInUseError, owned
+from benchsite.data_folder import FolderInUseError, owned, settle
 from benchsite.server import BenchServer
 from collections_app.local.endpoint import local_endpoint
 from evidence.services import interrupt_running
@@ -34,6 +34,8 @@ class Command(BaseCommand):
                 self._serve()
         except FolderInUseError as error:
             raise CommandError(f"{error} Stop it first, or set BENCH_DATA_DIR to another folder.") from None
+        except KeyboardInterrupt:
+            raise CommandError("Interrupted before it had started.") from None
 
     def _serve(self) -> None:
         call_command("migrate", verbosity=0, interactive=False)
@@ -50,6 +52,7 @@ class Command(BaseCommand):
             server.run()
         if not server.listening:
             raise CommandError(f"Port {settings.BENCH_PORT} is taken. Set BENCH_PORT to another, or stop what listens there.")
+        settle()
         self._say("Stopped.")
         # Not sys.exit: Python would wait for every seat's thread, and one that hangs holds on until its time-out.
         logging.shutdown()
