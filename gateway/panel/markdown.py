@@ -55,11 +55,13 @@ def every_answer(panel: AskedPanel, answers: Iterable[SeatAnswer]) -> str:
     return heading(panel) + "".join(map(section, answers)) + closing(panel)
 
 
-def merged_closing(panel: AskedPanel, merger: SeatAnswer, answers: Sequence[SeatAnswer]) -> str:
+def merged_closing(panel: AskedPanel, merger: SeatAnswer, answers: Sequence[SeatAnswer], *, passed_over: str = "") -> str:
     """Who merged what, and how to send a verdict; follows the merged answer."""
     merged = ", ".join(f"{answer.alias} (`{answer.call}`)" for answer in answers if answer.status == "ok")
     others = "; ".join(f"{answer.alias}: {answer.error or answer.status}" for answer in answers if answer.status != "ok")
     lines = [f"Merged by {merger.alias} (`{merger.call}`) from {merged}."]
+    if passed_over:
+        lines.append(passed_over)
     if others:
         lines.append(f"No answer from {others}.")
     if panel.notice:

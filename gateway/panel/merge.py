@@ -50,10 +50,14 @@ class MergerChoice:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """The merger's own answer, when one was asked; `note` says why there is no merged reply, when there is none."""
+    """The merger's own answer, when one was asked; `note` says why there is no merged reply, when there is none.
+
+    `passed_over` says why the merger whom the request named did not merge, when another did.
+    """
 
     merger: SeatAnswer | None
     note: str = ""
+    passed_over: str = ""
 
     @property
     def succeeded(self) -> bool:
@@ -71,8 +75,10 @@ async def merge(
     job = await asyncio.wrap_future(ledger().run(partial(_seat_merger, choice, panel_id, messages)))
     if job is None:
         return await _unmerged(answers, panel_id)
-    merger = await asyncio.wrap_future(worker_pool().submit(job, on_text))
-    return Merged(merger, why_not_merged(answers, merger))
+    # In a thread: a pool may answer in place.
+    submitted = await asyncio.to_thread(worker_pool().submit, job, on_text)
+    merger = await asyncio.wrap_future(submitted)
+    return Merged(merger, why_not_merged(answers, merger), _passed_over(choice, merger))
 
 
 async def _unmerged(answers: Sequence[SeatAnswer], panel_id: str) -> Merged:
@@ -80,6 +86,14 @@ async def _unmerged(answers: Sequence[SeatAnswer], panel_id: str) -> Merged:
     note = why_not_merged(answers, None)
     await asyncio.wrap_future(ledger().run(partial(record_note, panel_id, note)))
     return Merged(None, note)
+
+
+def _passed_over(choice: MergerChoice, merger: SeatAnswer) -> str:
+    if choice.named is None or choice.named.alias == merger.alias:
+        return ""
+    retired = choice.named.status == LanguageModel.Status.RETIRED
+    why = "is retired" if retired else "has too small a context window"
+    return f"{choice.named.alias}, whom the request named, {why}."
 
 
 def why_not_merged(answers: Sequence[SeatAnswer], merger: SeatAnswer | None) -> str:

@@ -120,7 +120,7 @@ class PanelRun:
             merged = Merged(None, f"Interrupted: {self._interrupted}.")
         if merged.succeeded and merged.merger:
             answer = merged.merger.answer.strip()
-            closing = markdown.merged_closing(self.panel, merged.merger, answers)
+            closing = markdown.merged_closing(self.panel, merged.merger, answers, passed_over=merged.passed_over)
             # What the merger had written as it went has been told; the rest of it, if any was held back, has not.
             written = "".join(self._pieces)
             self._add((answer.removeprefix(written) if answer.startswith(written) else "") + closing)

@@ -16,6 +16,7 @@ MODELS = {
     "blue": {"model": "say-Blue-says-no."},
     "scribe": {"model": "say-They-disagree,-and-both-are-kept,-so-judge-for-yourself."},
     "tiny": {"model": "say-tiny", "context_window": 60},
+    "gone": {"model": "say-gone", "status": "retired"},
     "thinker": {"model": "think-tags"},
     "broken": {"model": "err-500"},
 }
@@ -77,6 +78,14 @@ def test_the_request_names_a_merger_or_is_told_there_is_none_of_that_name(mergin
     refused = merging.chat("bench/pair:merged", bench={"merger": "scrib"})
     assert refused.status == 400
     assert "scribe" in refused.json["error"]["message"]
+
+
+def test_a_named_merger_that_cannot_is_passed_over_and_that_is_said(merging):
+    for alias, why in (("tiny", "too small a context window"), ("gone", "is retired")):
+        reply = merging.chat("bench/pair:merged", bench={"merger": alias})
+        assert reply.json["bench"]["merger"]["alias"] == "scribe"
+        assert f"{alias}, whom the request named, " in content(reply)
+        assert why in content(reply)
 
 
 def test_verdicts_choose_the_merger_before_the_primary_model(merging):

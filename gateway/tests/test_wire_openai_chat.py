@@ -82,6 +82,10 @@ def test_what_a_panel_does_not_pass_on_is_named():
     assert set(chat.ignored) == {"temperature", "max_tokens", "n", "seed"}
 
 
+def test_a_speakers_name_is_named_as_ignored():
+    assert parse(messages=[HI | {"name": "ada"}]).ignored == ("messages.name",)
+
+
 def test_the_benchs_own_settings_are_read_from_both_places():
     options = parse(**{"with": ["a"], "bench": {"with": ["b"], "reply": "merged", "merger": "c", "field": False}}).bench
     assert (options.nominated, options.reply, options.merger, options.field) == (("a", "b"), "merged", "c", False)

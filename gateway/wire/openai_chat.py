@@ -47,9 +47,14 @@ def parse_request(payload: Any, route: Route, **path: str) -> ChatRequest:
         messages=messages,
         stream=body.flag("stream"),
         include_usage=body.object("stream_options").flag("include_usage"),
-        ignored=ignored_names(body, _UNDERSTOOD),
+        ignored=(*ignored_names(body, _UNDERSTOOD), *_ignored_of_messages(body)),
         bench=read_bench(body),
     )
+
+
+def _ignored_of_messages(body: Fields) -> tuple[str, ...]:
+    named = any(fields.get("name") is not None for fields in body.objects("messages"))
+    return ("messages.name",) if named else ()
 
 
 def render_reply(reply: PanelReply, route: Route) -> Rendered:
