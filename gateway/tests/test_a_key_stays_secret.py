@@ -179,3 +179,42 @@ def test_a_key_that_is_used_is_found_nowhere(server: RunningServer, upstream: Fa
     for form_of_key in written_forms(KEY):
         assert not [text for text in texts if form_of_key in text], form_of_key
         assert not [name for name, content in files.items() if form_of_key in content], form_of_key
+
+
+def test_it_goes_to_its_own_host_alone_while_its_secret_is_there(server: RunningServer, upstream: FakeUpstream) -> None:
+    dashboard = Dashboard(server.base_url)
+    page = f"{ENDPOINT}1/change/"
+
+    def seats() -> list[tuple[str, str, str]]:
+        reply = server.chat("bench/merging").json
+        bench = reply.get("bench") or reply["error"]["bench"]
+        return [(seat["status"], seat["error_kind"], seat["error"]) for seat in bench["seats"]]
+
+    dashboard.post(page, **form(upstream, new_key=KEY))
+    assert {status for status, _, _ in seats()} == {"ok"}
+    assert server.manage("rotate_secrets").stdout == "A new secret; 1 key is kept under it.\n"
+    server.stop()
+    server.start()
+    assert {status for status, _, _ in seats()} == {"ok"}
+    assert upstream.requests[-1].headers["authorization"] == f"Bearer {KEY}"
+
+    server.stop()
+    (server.folder / "provider_key_secret").unlink()
+    server.start()
+    asked = len(upstream.requests)
+    why = (
+        "the key typed in for this endpoint cannot be read: the file provider_key_secret is not in the data folder. "
+        "Put that file back, or type the key again on the endpoint's page"
+    )
+    assert seats() == [("error", "unauthorized", why)] * 2
+    assert len(upstream.requests) == asked
+    assert "the file provider_key_secret is not in the data folder" in dashboard.get(page)
+    dashboard.post(page, **form(upstream, new_key=KEY))
+    assert {status for status, _, _ in seats()} == {"ok"}
+    assert upstream.requests[-1].headers["authorization"] == f"Bearer {KEY}"
+
+    with FakeUpstream() as elsewhere:
+        host = upstream.url.removesuffix("/v1")
+        assert f"it was typed for {host}" in dashboard.post(page, **form(elsewhere))
+        assert {status for status, _, _ in seats()} == {"ok"}
+        assert [request.headers.get("authorization") for request in elsewhere.requests] == [None, None]
