@@ -1,18 +1,26 @@
 """One model is asked through a real socket, and its answer comes back whole, in whichever form it was sent."""
 
+import json
+import re
+import socket
+import struct
+import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from gateway.chat import ImagePart, Message, TextPart
-from gateway.tests.fake_upstream import FakeUpstream
+from gateway.tests.fake_upstream import SCRIPTS, FakeUpstream
 from gateway.upstream import PROTOCOLS, complete
 from gateway.upstream.contract import Completion, Delta, Target, UpstreamError
 
 KEY = "9f8e7d6c5b4aQWERTYUIOP"
 QUESTION = (Message("system", (TextPart("Be brief."),)), Message("user", (TextPart("What is the answer?"),)))
+
+SOMEWHERE = Target(protocol="openai_chat", base_url="", model="m", connect_timeout=2, first_token_timeout=10, seat_timeout=10)
 
 
 @pytest.fixture(scope="module")
@@ -228,25 +236,67 @@ def test_one_connection_serves_call_after_call() -> None:
         assert upstream.connections == 1
 
 
-def test_a_connection_that_its_server_has_closed_fails_no_seat() -> None:
+def test_a_connection_that_its_server_has_closed_fails_no_seat(monkeypatch: pytest.MonkeyPatch) -> None:
+    def tired(call: Any, _: str) -> None:
+        call.answer("Good night.")
+        call.hang_up()
+
+    monkeypatch.setitem(SCRIPTS, "tired", tired)
     with FakeUpstream() as upstream:
-        assert ask(upstream, "stale").text == "The answer is 42."
-        assert ask(upstream, "stale").text == "The answer is 42."
-        assert upstream.stats["stale"] == 3
-        assert upstream.connections == 2
+        for _ in range(3):
+            assert ask(upstream, "tired").text == "Good night."
+            time.sleep(0.05)
+        assert upstream.stats["tired"] == 3
+        assert upstream.connections == 3
 
 
-def test_nothing_else_is_sent_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gateway.upstream.sockets.clock.STALE_SECONDS", 0.2)
+def test_a_request_that_no_server_has_whole_is_sent_again() -> None:
+    """Its kept connection breaks off under it, as where a server closes what has idled for long."""
+    reply = json.dumps({"choices": [{"message": {"content": "Whole."}, "finish_reason": "stop"}]}).encode()
+    whole: list[int] = []
+
+    def answer(connection: socket.socket) -> None:
+        come = b""
+        while b"\r\n\r\n" not in come:
+            come += connection.recv(65_536)
+        head, _, body = come.partition(b"\r\n\r\n")
+        length = int(re.search(rb"content-length: (\d+)", head.lower())[1])  # type: ignore[index]
+        while len(body) < length:
+            body += connection.recv(1_000_000)
+        whole.append(length)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(reply), reply))
+
+    def serve(door: socket.socket) -> None:
+        first, _ = door.accept()
+        first.settimeout(10)
+        answer(first)
+        first.recv(10)
+        first.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        first.close()
+        second, _ = door.accept()
+        with second:
+            second.settimeout(10)
+            answer(second)
+
+    long = (Message("user", (TextPart("word " * 2_000_000),)),)
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        door.settimeout(10)
+        server = threading.Thread(target=serve, args=(door,), daemon=True)
+        server.start()
+        here = replace(SOMEWHERE, base_url=f"http://127.0.0.1:{door.getsockname()[1]}")
+        assert [complete(here, asked).text for asked in (QUESTION, long)] == ["Whole.", "Whole."]
+        server.join(10)
+    assert len(whole) == 2
+
+
+def test_what_a_server_may_have_read_is_never_sent_twice() -> None:
     with FakeUpstream() as upstream:
         with pytest.raises(UpstreamError):
             ask(upstream, "closed")
-        ask(upstream, "stale-0.5")
-        with pytest.raises(UpstreamError, match="closed the connection without an answer"):
-            ask(upstream, "stale-0.5")
-        ask(upstream, "half-stale")
-        with pytest.raises(UpstreamError):
-            ask(upstream, "half-stale")
+        for model in ("stale", "stale-0.3", "half-stale"):
+            ask(upstream, model)
+            with pytest.raises(UpstreamError):
+                ask(upstream, model)
         with pytest.raises(UpstreamError):
             ask(upstream, "err-429")
-        assert upstream.stats == {"closed": 1, "stale-0.5": 2, "half-stale": 2, "err-429": 1}
+        assert upstream.stats == {"closed": 1, "stale": 2, "stale-0.3": 2, "half-stale": 2, "err-429": 1}

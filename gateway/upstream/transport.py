@@ -98,9 +98,9 @@ def _sent(url: str, *, headers: Mapping[str, str], body: bytes, clock: Clock) ->
     try:
         return _through(adapter(), request, clock)
     except requests.ConnectionError:
-        # The race of every kept connection: the server closed it while the request was on its way, and never read that.
-        # Nothing else is ever sent twice.
-        if not clock.connection_was_stale():
+        # A kept connection that its server had closed broke off under the request: no server has the whole of it. Once all
+        # of it has left, a model may be at work on it, and nobody is asked twice.
+        if not clock.never_left:
             raise
     return _through(TimedAdapter(pool_connections=1, pool_maxsize=1), request, clock)
 

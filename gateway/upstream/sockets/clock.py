@@ -12,8 +12,6 @@ from time import monotonic
 LAST_WORDS_SECONDS = 5.0
 # And this long after its last word for the end of the body, without which the connection cannot be used again.
 DRAIN_SECONDS = 0.1
-# A kept connection that its server has closed says so at once. Later, the server may have worked on the request.
-STALE_SECONDS = 1.0
 
 
 class Clock:
@@ -29,6 +27,7 @@ class Clock:
         self._sent_at = math.inf
         self.reused = True
         self.heard = False
+        self.broke_off = False
         self.first_token_seconds: float | None = None
 
     def left(self) -> float:
@@ -59,9 +58,10 @@ class Clock:
         """Nothing more is awaited but the end of the body."""
         self._token_due = monotonic() + DRAIN_SECONDS
 
-    def connection_was_stale(self) -> bool:
-        """Whether a call that failed just now met a kept connection that its server had closed: nothing was processed."""
-        return self.reused and not self.heard and monotonic() - self._sent_at < STALE_SECONDS
+    @property
+    def never_left(self) -> bool:
+        """Whether the request broke off on a kept connection before all of it was sent, and nothing of an answer came."""
+        return self.reused and self.broke_off and not self.heard
 
     def why(self) -> str:
         """Which limit ran out, in words."""

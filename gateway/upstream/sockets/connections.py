@@ -86,7 +86,12 @@ class _Timed(HTTPConnection):
         clock = current_clock.get()
         for start in range(0, len(data), WRITE_STEP):
             self.sock.settimeout(clock.left())
-            super().send(data[start : start + WRITE_STEP])
+            try:
+                super().send(data[start : start + WRITE_STEP])
+            except (ConnectionError, ssl.SSLEOFError):
+                # Told here: urllib3 takes a broken pipe for a server that answers early, and reads on.
+                clock.broke_off = True
+                raise
 
     def getresponse(self) -> Any:
         current_clock.get().sent()
