@@ -187,7 +187,10 @@ UNFOLD = {
     "SITE_URL": None,  # the site is the dashboard: there is no other to view
     "SHOW_VIEW_ON_SITE": False,
     "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": "benchsite.dashboard.navigation.icon"}],
-    "STYLES": ["benchsite.dashboard.navigation.stylesheet"],
+    # Its colours are a stylesheet's: as a setting they would be written into every page.
+    "COLORS": "benchsite.dashboard.navigation.no_colours",
+    "STYLES": ["benchsite.dashboard.navigation.colours", "benchsite.dashboard.navigation.stylesheet"],
+    "SCRIPTS": ["benchsite.dashboard.navigation.strict"],
     "LOGIN": {"form": "benchsite.dashboard.login.LoginForm"},
     "SIDEBAR": {"navigation": "benchsite.dashboard.navigation.groups"},
 }

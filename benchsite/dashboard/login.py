@@ -34,7 +34,7 @@ class LoginForm(AuthenticationForm):
             del self.fields["token"]
             self.by_token = False
             return
-        del self.fields["username"].widget.attrs["autofocus"]
+        del self.fields["token" if self.is_bound and not self.by_token else "username"].widget.attrs["autofocus"]
         for name in ("username", "password") if self.by_token else ("token",):
             self.fields[name].required = not self.is_bound
 

@@ -41,6 +41,18 @@ def groups(request: HttpRequest) -> list[dict[str, Any]]:
     return [{"title": title, "items": pages} for title, pages in found if pages]
 
 
+def no_colours(request: HttpRequest) -> dict[str, dict[str, str]]:
+    return {}
+
+
+def colours(request: HttpRequest) -> str:
+    return static("benchsite/theme.css")
+
+
+def strict(request: HttpRequest) -> str:
+    return static("benchsite/strict.js")
+
+
 def stylesheet(request: HttpRequest) -> str:
     return static("collections_app/roster.css")
 
