@@ -11,6 +11,10 @@ import orjson
 from daphne.http_protocol import HTTPFactory, WebRequest
 from django.conf import settings
 
+# What Daphne would act on before any check of ours. A handshake goes to a parser of WebSockets, which nothing here speaks
+# and which quotes headers in what it answers; Daphne-Root-Path, from whomever it comes, moves every address of the site.
+IGNORED_HEADERS = (b"upgrade", b"daphne-root-path")
+
 
 class BenchRequest(WebRequest):
     """One request.
@@ -39,9 +43,8 @@ class BenchRequest(WebRequest):
             self.requestHeaders.setRawHeaders(b"host", [host])
             self.uri = slash + rest or b"/"
         self.path = self.uri.partition(b"?")[0]
-        # Nothing here speaks another protocol. Daphne would hand a WebSocket's handshake to a parser that no check of
-        # ours comes before, and that quotes headers in what it answers.
-        self.requestHeaders.removeHeader(b"upgrade")
+        for name in IGNORED_HEADERS:
+            self.requestHeaders.removeHeader(name)
         self.client, self.host = self.channel.getPeer(), self.channel.getHost()
         self.process()
 
@@ -68,6 +71,7 @@ def use_bench_requests(factory: HTTPFactory, channels: WeakSet[Any]) -> None:
 
     Call before it has a connection.
     """
+    factory.log = _not_logged  # type: ignore[method-assign]
     build = factory.buildProtocol
 
     def build_ours(address: Any) -> Any:
@@ -77,6 +81,10 @@ def use_bench_requests(factory: HTTPFactory, channels: WeakSet[Any]) -> None:
         return protocol
 
     factory.buildProtocol = build_ours  # type: ignore[method-assign]
+
+
+def _not_logged(request: Any) -> None:
+    """Twisted writes each request's URI, referrer and user agent into its log, whoever reads that."""
 
 
 def unsent(channels: WeakSet[Any]) -> bool:

@@ -50,12 +50,14 @@ class LoginForm(AuthenticationForm):
 
 def login(request: HttpRequest) -> HttpResponse:
     """The admin's own login view, with its tries counted."""
+    # The form's own address, without the query that Django would quote in the page.
+    here = {"app_path": request.path}
     if request.method != "POST":
-        return admin.site.login(request)
+        return admin.site.login(request, here)
     address = request.META.get("REMOTE_ADDR", "")
     if wait := login_tries().take(address):
         return _too_many_tries(request, wait)
-    reply = admin.site.login(request)
+    reply = admin.site.login(request, here)
     if reply.status_code == 302:
         login_tries().forget(address)
     return reply

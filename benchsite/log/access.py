@@ -6,7 +6,6 @@ Method, route, status, milliseconds, and who asked: the gateway key's name, `loc
 dashboard and for whoever was refused before they were known. Reads nothing of a query string, a header or a body.
 """
 
-import asyncio
 import logging
 import time
 from dataclasses import dataclass
@@ -19,8 +18,8 @@ logger = logging.getLogger("bench.access")
 NOTE = "bench.access"
 NOBODY = "-"
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
-# What Daphne answers for an application that broke, and what others write for a caller who left before an answer.
-BROKEN, LEFT = 500, 499
+# What others write for a caller who left before an answer, and what Daphne answers for an application that broke.
+LEFT, BROKEN = 499, 500
 
 
 @dataclass(slots=True)
@@ -30,7 +29,7 @@ class Line:
     method: str
     path: str
     began: float
-    status: int = BROKEN
+    status: int = LEFT
     route: str = ""
     caller: str = NOBODY
     written: bool = False
@@ -65,8 +64,9 @@ class AccessLog:
 
         try:
             await self._app({**scope, NOTE: line}, receive, watched)
-        except asyncio.CancelledError:
-            line.status = LEFT
+        except Exception:
+            # Told to the caller by Daphne, which hears of it next.
+            line.status = BROKEN if line.status == LEFT else line.status
             raise
         finally:
             line.write()

@@ -1,14 +1,18 @@
 """The access log: a line for each request, with its route, how it ended, how long it took and whose key it was."""
 
 import asyncio
+import io
 import logging
 import re
 import time
 from types import SimpleNamespace
+from weakref import WeakSet
 
 import pytest
+from daphne.http_protocol import HTTPFactory
 from django.urls import get_resolver
 
+from benchsite.http_request import use_bench_requests
 from benchsite.log.access import AccessLog, noted
 from benchsite.log.routes import patterns_of, route_of
 from benchsite.server import BenchServer
@@ -84,6 +88,14 @@ def test_daphne_is_given_no_log_of_its_own():
     assert server._server.action_logger is None
 
 
+def test_twisted_keeps_no_log_of_its_own():
+    factory = HTTPFactory(server=None)
+    use_bench_requests(factory, WeakSet())
+    factory._logFile = io.StringIO()
+    factory.log(SimpleNamespace())
+    assert factory._logFile.getvalue() == ""
+
+
 @pytest.fixture
 def said(caplog):
     caplog.set_level(logging.INFO, "bench.access")
@@ -126,12 +138,16 @@ def test_an_app_that_breaks_is_a_500(said):
 
 
 def test_a_caller_who_left_before_an_answer_is_a_499(said):
-    async def app(scope, receive, send):
+    async def cancelled(scope, receive, send):
         raise asyncio.CancelledError
 
+    async def silent(scope, receive, send):
+        await receive()
+
     with pytest.raises(asyncio.CancelledError):
-        ask(app)
-    assert said() == ["GET /v1/models 499 ms -"]
+        ask(cancelled)
+    ask(silent)
+    assert said() == ["GET /v1/models 499 ms -"] * 2
 
 
 def test_a_line_is_written_when_the_last_byte_has_gone_and_not_again(said):
