@@ -6,9 +6,11 @@ import random
 import time
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from gateway.chat import ImagePart
-from gateway.redact import describe_image, hide_images, redact
+from gateway.redact import beginning, describe_image, hide_images, redact
 
 PICTURE = base64.b64encode(random.Random(1).randbytes(3000)).decode()
 WRAPPED = base64.encodebytes(random.Random(1).randbytes(3000)).decode()
@@ -90,6 +92,10 @@ def test_ordinary_text_is_left_alone(text: str) -> None:
         f"https://host.example/v1?a=1&token={SECRET}",
         f"https:\\/\\/host.example\\/v1?a=1\\u0026token={SECRET}",
         f"https://host.example/cb#access_token={SECRET}",
+        f"secret: password: {SECRET}",
+        f"my-sk-{SECRET}",
+        f"sk-words-alone-and-glpat-{SECRET}",
+        f"key-{SECRET}",
         f"Incorrect API key provided: {SECRET}. Find yours on the site.",
         f"password: {SECRET}",
         f"sk-{SECRET}",
@@ -127,6 +133,8 @@ def test_the_keys_of_the_call_itself_are_hidden_whatever_their_form() -> None:
         "This model's maximum context length is 8192 tokens. See https://help.example/limits.",
         "Unexpected token: constructor",
         "the task-0123456789abc failed",
+        "the sk-learn-like-package and the key-value-store-of-many-words failed",
+        "secret: unknown, password: required",
         "model 'z-ai/glm4.7' has reached its end of life on 2026-05-14T00:00:00Z",
     ],
 )
@@ -143,12 +151,71 @@ def test_an_image_is_described_without_what_gives_access_to_it() -> None:
     assert len(describe_image("https://photos.example/" + "a" * 9000)) < 260
 
 
+# What the patterns look for, and what they stop at.
+NAMES = ("sk", "key", "hf_", "glpat", "eyJ", "AIza", "AKIA", "AQ.", "secret", "password", "api key", "token=", "bearer")
+PLACES = ("cookie", "authorization", "data:", "image/png;base64,", "image/svg+xml,<svg ", "https://", "a://", "a@", "data")
+SIGNS = (*"-_:=/.,;*?#@[]{}\"'\\ \n\t\u00a0aZ07+é", "\\/", "\\n")
+RUNS = ("Ab1" * 25 + "\n", "Ab1" * 70, "0123456789abcdef" * 2)
+PIECES = st.sampled_from((*NAMES, *PLACES, *SIGNS, *RUNS))
+
+
+@settings(max_examples=60, derandomize=True, deadline=None)
+@given(begins=st.lists(PIECES, max_size=2), repeated=st.lists(PIECES, min_size=1, max_size=5))
+@example(begins=[], repeated=["sk", "-"])
+@example(begins=[], repeated=["key", "-"])
+@example(begins=[], repeated=["eyJ", "-"])
+@example(begins=[], repeated=["glpat", "-"])
+@example(begins=[], repeated=["secret", ":"])
+def test_hostile_text_costs_no_more_than_its_length(begins: list[str], repeated: list[str]) -> None:
+    unit = "".join(repeated)
+    text = "".join(begins) + unit * (150_000 // len(unit))
+    started = time.thread_time()
+    redact(text, ["not-in-here"])
+    # A pass over it for each of its words would take many times as long.
+    assert time.thread_time() - started < 1
+
+
 @pytest.mark.parametrize(
-    "piece",
-    ["A1b" * 66 + " ", "data:", "https://", "a@", "data:image/svg+xml,<svg ", "eyJ", "bearer ", "api key ", "A1b" * 25 + " \n"],
+    "text",
+    [
+        "The quick brown fox read gateway/redact.py 17 times. " * 360_000,
+        base64.encodebytes(random.Random(2).randbytes(14_000_000)).decode(),
+        f"data:image/png;base64,{base64.b64encode(random.Random(2).randbytes(14_000_000)).decode()}",
+        '{"type": "text", "text": "x"}\n' * 500_000,
+        "漢字かな交じり文、" * 700_000,
+    ],
+    ids=["words", "lines", "image", "parts", "wide"],
 )
-def test_hostile_text_costs_no_more_than_its_length(piece: str) -> None:
-    text = "https://" + piece * (400_000 // len(piece))
-    started = time.process_time()
-    redact(text)
-    assert time.process_time() - started < 2
+def test_the_largest_prompt_is_looked_through_in_a_moment(text: str) -> None:
+    started = time.thread_time()
+    hide_images(text)
+    # Meanwhile nothing else in the process moves. About 0.1 s; the margin is for a slow machine.
+    assert time.thread_time() - started < 0.5
+
+
+OWN = "https://u:pw@Photos.example/a(1).jpg?sig=SECRET&x=1"
+
+
+@pytest.mark.parametrize(
+    ("said", "written"),
+    [
+        (OWN, "[image: https://photos.example/a(1).jpg?...]"),
+        (f"![it]({OWN}) and more", "![it]([image: https://photos.example/a(1).jpg?...] and more"),
+        (json.dumps({"url": OWN}).replace("/", "\\/"), '{"url": "[image: https://photos.example/a(1).jpg?...]"}'),
+        ("cut: https://u:pw@Photos.example/a(1).jpg?sig=SEC", "cut: [image: https://photos.example/a(1).jpg?...]"),
+        ("HTTPS://photos.example/a(1).jpg?sig=SECRET", "[image: https://photos.example/a(1).jpg?...]"),
+        ("see https://photos.example/a(1).jpg.", "see [image: https://photos.example/a(1).jpg?...]."),
+        ("https://u:pw@photos.exa", "https://photos.exa"),
+        ("https://photos.example/b.jpg?page=2 stays", "https://photos.example/b.jpg?page=2 stays"),
+        ("as does https://me:you@other.example/", "as does https://me:you@other.example/"),
+    ],
+)
+def test_an_address_of_the_requests_own_images_becomes_its_placeholder(said: str, written: str) -> None:
+    assert hide_images(said, [OWN, DATA_URL, "http://[::1/broken"]) == written
+    assert hide_images(said) == said
+
+
+def test_a_long_text_is_cut_between_words_and_without_its_images() -> None:
+    assert beginning("short", 5) == "short"
+    assert beginning(f"look {DATA_URL} at sk-live-0123456789", 48) == "look [image: data URL, 3 KB] at"
+    assert beginning("x" * 50, 10) == "x" * 10

@@ -1,6 +1,6 @@
 """Why an answer is empty, in words for people. Judges only answers that have no text."""
 
-from gateway.redact import redact
+from gateway.redact import beginning, redact
 
 LENGTH = frozenset({"length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded"})
 FILTERED = frozenset(
@@ -11,13 +11,15 @@ TOOLS = frozenset(
     {"tool_calls", "tool_use", "function_call", "malformed_function_call", "unexpected_tool_call", "too_many_tool_calls"}
 )
 LONGEST_REFUSAL = 200
+# Of a longer refusal no more is redacted than could be shown.
+LONGEST_READ = 8_000
 
 
 def why_empty(*, finish_reason: str, reasoning: bool, refusal: str, calls_tool: bool, blank: bool) -> str:
     """Say why no text came. `reasoning`: some came; `blank`: white space came."""
     ended = finish_reason.lower()
     if refusal.strip():
-        return f"the model refused: {' '.join(redact(refusal).split())[:LONGEST_REFUSAL]}"
+        return f"the model refused: {' '.join(redact(beginning(refusal, LONGEST_READ)).split())[:LONGEST_REFUSAL]}"
     if ended in FILTERED:
         return f"the provider's filter stopped it (finish reason {finish_reason})"
     if ended in LENGTH and reasoning:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from html import unescape
 from typing import Any
 
-from gateway.upstream.payload import mapping_of, read_json
+from gateway.redact import beginning
+from gateway.upstream.payload import mapping_of, read_json, whole_characters
 
 # Where providers put their words, the most telling first.
 WORDS = ("error", "message", "detail", "errors", "msg", "error_description", "title")
@@ -54,7 +55,7 @@ def what_is_said(body: bytes) -> Said:
 def said_in(payload: Any) -> Said:
     """Read parsed JSON of any shape."""
     codes = tuple(code for code, _ in zip(_codes(payload), range(MOST_CODES), strict=False))
-    return Said(message=_words(payload), codes=codes, payload=payload)
+    return Said(message=whole_characters(beginning(_words(payload), LONGEST_BODY)), codes=codes, payload=payload)
 
 
 def _words(value: Any, depth: int = 0) -> str:
@@ -66,7 +67,7 @@ def _words(value: Any, depth: int = 0) -> str:
         return "; ".join(words for item in value[:3] if (words := _words(item, depth + 1)))
     found = mapping_of(value)
     words = next((words for name in WORDS if (words := _words(found.get(name), depth + 1))), "")
-    return _placed(found, words) if words else ""
+    return _placed(found, words, depth) if words else ""
 
 
 def _unpacked(text: str, depth: int) -> str:
@@ -79,13 +80,13 @@ def _unpacked(text: str, depth: int) -> str:
     return text
 
 
-def _placed(found: Any, words: str) -> str:
+def _placed(found: Any, words: str, depth: int) -> str:
     """Add what says where: FastAPI's path to the field, the provider behind a relay."""
     if isinstance(found.get("loc"), list):
         field = ".".join(str(step) for step in found["loc"][1:])
         return f"{field}: {words}" if field else words
     behind = mapping_of(found.get("metadata"))
-    raw = _words(behind.get("raw"))
+    raw = _words(behind.get("raw"), depth + 1)
     if not raw or raw == words:
         return words
     name = behind.get("provider_name")
