@@ -17,6 +17,7 @@ MODELS = {
     "broken": {"model": "err-500", "status": "ad_hoc"},
     "limited": {"model": "err-429-20", "status": "ad_hoc"},
     "limited-too": {"model": "err-429-9", "status": "ad_hoc"},
+    "unsaid": {"model": "err-429", "status": "ad_hoc"},
     "fenced": {"model": "say-```py", "status": "ad_hoc"},
 }
 COLLECTIONS = {
@@ -28,6 +29,8 @@ COLLECTIONS = {
     "half": ["fast", "broken", "gone"],
     "failing": ["broken"],
     "limits": ["limited", "limited-too"],
+    "unsaid": ["unsaid"],
+    "half-said": ["unsaid", "limited"],
     "fences": ["fenced", "fast"],
     "leaving": ["gone"],
 }

@@ -107,6 +107,12 @@ def test_a_body_under_the_cap_is_read(server):
     assert "small takes 300" in refused(reply, 413)
 
 
+def test_a_large_body_is_read_like_a_small_one(server):
+    """Beyond some size it is parsed elsewhere."""
+    reply = server.chat("bench/echoing", "x" * 300_000 + " and the end")
+    assert reply.json["bench"]["seats"][0]["answer"] == "x" * 300_000 + " and the end"
+
+
 @pytest.mark.parametrize("path", ["/v1/nothing", "/v1/", "/v1", "/v1/chat/completions/", "/v1/chat", "/bench/nothing"])
 def test_an_unknown_path_is_a_404_in_json(server, path):
     for method in ("GET", "POST"):
@@ -145,6 +151,12 @@ def test_what_the_protocol_itself_refuses_is_json_too(server):
 def test_head_answers_without_a_body(server):
     reply = server.request("HEAD", "/v1/models")
     assert (reply.status, reply.body) == (200, b"")
+
+
+def test_an_unknown_path_is_quoted_back_in_short(server):
+    message = refused(server.request("GET", "/v1/" + "x" * 3000), 404)
+    assert "/v1/xxx" in message
+    assert len(message) < 300
 
 
 def test_hostile_names_are_quoted_back_short_and_safe(server):

@@ -123,6 +123,13 @@ def test_everyone_rate_limited_is_a_429_with_the_smallest_wait(server):
     assert (reply.status, reply.headers["retry-after"], reply.headers["x-should-retry"]) == (429, "9", "false")
 
 
+def test_no_wait_is_invented_where_no_upstream_says_one(server):
+    reply = server.chat("bench/unsaid")
+    assert (reply.status, reply.headers["x-should-retry"]) == (429, "false")
+    assert "retry-after" not in reply.headers
+    assert server.chat("bench/half-said").headers["retry-after"] == "20"
+
+
 def test_nobody_answering_a_stream_is_told_in_it(server, client):
     sent = events(server.chat("bench/failing", stream=True).body)
     assert "## member · broken" in "".join(event["choices"][0]["delta"].get("content") or "" for event in sent[:-1])

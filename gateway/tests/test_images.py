@@ -102,5 +102,21 @@ def test_the_merger_gets_a_placeholder(seeing, upstream):
     assert ENCODED[200:260] not in str(told)
 
 
+@pytest.mark.parametrize("pasted", [DATA_URL, ENCODED], ids=["as a data URL", "as base64"])
+def test_an_image_that_is_pasted_into_the_text_is_hidden_from_the_log_and_the_merger(seeing, upstream, pasted):
+    """The models that are asked get the text as sent, and one of them quotes it."""
+    words = f"What is in {pasted} then?"
+    path, body = FORMS[0].request("bench/mixed:merged", words)
+    bench = seeing.request("POST", path, body | {"bench": {"merger": "plain"}}).json["bench"]
+    assert words in next(seat["answer"] for seat in bench["seats"] if seat["alias"] == "quoting")
+    told = [sent.body for sent in upstream.requests if sent.body["model"] == "say-I-see-it."][-1]["messages"][-1]["content"]
+    assert bench["merger"]["status"] == "ok"
+    assert told.count("What is in [") == 2
+    assert not any(trace.decode("latin-1") in told for trace in TRACES)
+    (request,) = seeing.rows("select request from evidence_panel where panel_id = ?", bench["panel"])[0]
+    assert request.startswith("user: What is in [")
+    assert written_down(seeing.folder) is None
+
+
 def test_the_log_says_that_there_was_an_image(seeing):
     assert seeing.rows("select count(*) from evidence_panel where request like '%[image: data URL, 6 KB]%'")[0][0] > 0

@@ -8,6 +8,7 @@ import pytest
 
 from gateway.tests.bench_file import bench_file
 from gateway.tests.running_server import running_server
+from gateway.wire import FORMATS
 
 CHAT = "/v1/chat/completions"
 
@@ -135,7 +136,20 @@ def test_what_cannot_be_followed_is_refused_in_json(server, path, status):
     assert reply.json["error"]["message"]
 
 
-def test_a_bench_is_never_a_seat_of_another(server):
-    refused = ask(server, "x", model="bench/pair", headers={"X-Bench-Depth": "1"})
-    assert refused.status == 508
-    assert server.request("GET", "/v1/models", headers={"X-Bench-Depth": "1"}).status == 200
+@pytest.mark.parametrize("route", [route for one in FORMATS.values() for route in one.ROUTES], ids=lambda route: route.path)
+def test_a_bench_is_never_a_seat_of_another_and_may_ask_anything_else(server, route):
+    path = "/" + route.path.replace("<path:model>", "bench/pair")
+    body = {"model": "bench/pair", "messages": [{"role": "user", "content": "x"}]} if route.method == "POST" else None
+    reply = server.request(route.method, path, body, {"X-Bench-Depth": "1"})
+    assert (reply.status == 508) == (route.task == "generate"), reply.body
+
+
+def test_another_bench_may_read_panels_and_judge(server):
+    panel_id = ask(server, "x", model="bench/pair").json["bench"]["panel"]
+    verdict = {"call": f"{panel_id}.member1", "useful": True}
+    for method, path, body in (
+        ("GET", f"/bench/panels/{panel_id}", None),
+        ("GET", f"/bench/panels/{panel_id}/events", None),
+        ("POST", "/bench/verdict", verdict),
+    ):
+        assert server.request(method, path, body, {"X-Bench-Depth": "1"}).status == 200

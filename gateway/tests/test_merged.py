@@ -19,8 +19,16 @@ MODELS = {
     "gone": {"model": "say-gone", "status": "retired"},
     "thinker": {"model": "think-tags"},
     "broken": {"model": "err-500"},
+    "half": {"model": "say-Half-right."},
+    "whole": {"model": "say-All-right."},
 }
-COLLECTIONS = {"pair": ["red", "blue"], "lone": ["red", "broken"], "small": ["tiny", "tiny"], "none": ["broken"]}
+COLLECTIONS = {
+    "pair": ["red", "blue"],
+    "lone": ["red", "broken"],
+    "small": ["tiny", "tiny"],
+    "none": ["broken"],
+    "judged": ["half", "whole"],
+}
 
 
 @pytest.fixture(scope="module")
@@ -92,6 +100,16 @@ def test_verdicts_choose_the_merger_before_the_primary_model(merging):
     bench = merging.chat("bench/pair").json["bench"]
     merging.request("POST", "/bench/verdict", {"call": bench["seats"][1]["call"], "useful": True})
     assert merging.chat("bench/pair:merged").json["bench"]["merger"]["alias"] == "blue"
+
+
+def test_of_as_many_useful_verdicts_the_larger_share_counts(merging):
+    """Half is useful once in two answers, whole once in one."""
+    for useful in (True, False):
+        half, whole = merging.chat("bench/judged").json["bench"]["seats"]
+        judged = [(half, useful), *([(whole, True)] if useful else [])]
+        for seat, verdict in judged:
+            merging.request("POST", "/bench/verdict", {"call": seat["call"], "useful": verdict})
+    assert merging.chat("bench/judged:merged").json["bench"]["merger"]["alias"] == "whole"
 
 
 def test_a_stream_gets_the_merged_answer_as_it_is_written(merging):

@@ -65,6 +65,12 @@ def test_two_aliases_of_one_served_model_never_sit_together():
     assert names(table) == {"member1": "m1"}
 
 
+def test_the_same_served_id_on_another_endpoint_is_another_model():
+    table = seat([model(1), model(2, served_id="served-1", endpoint_id=2)], [model(3, served_id="served-1", endpoint_id=3)])
+    assert names(table) == {"member1": "m1", "member2": "m2", "explorer1": "m3"}
+    assert table.skipped == []
+
+
 def test_the_stalest_sit_first_and_never_asked_before_all():
     staleness = {1: (LONG_AGO, 9), 2: (LONG_AGO + timedelta(days=1), 1), 3: (LONG_AGO + timedelta(days=2), 1)}
     assert names(seat([], [model(3), model(2), model(1)], staleness=staleness)) == {"explorer1": "m1", "explorer2": "m2"}
@@ -106,6 +112,13 @@ def test_a_nominated_member_uses_no_extra_seat():
     table = seat([model(1), model(2)], [model(3), model(4)], nominated=[model(2)])
     assert len(table.nominated) == 0
     assert len(table.explorers) == 2
+
+
+def test_a_member_that_is_skipped_is_not_skipped_again_for_being_named_too():
+    for one, images in ((model(2, status="retired"), 0), (model(2), 1)):
+        table = seat([model(1, vision=True), one], nominated=[one], images=images)
+        assert names(table) == {"member1": "m1"}
+        assert [(skipped.seat, skipped.alias) for skipped in table.skipped] == [("member", "m2")]
 
 
 def test_more_nominations_than_seats_is_refused_with_the_limit():

@@ -10,12 +10,13 @@ from gateway.tests.bench_file import bench_file
 from gateway.tests.running_server import RunningServer, running_server
 
 MODELS = {"fast": {"model": "say-done"}, "late": {"model": "slow-1.5"}, "hung": {"model": "hung-stream"}}
-COLLECTIONS = {"short": ["fast", "late"], "long": ["fast", "hung"]}
+MANY = {f"m{n}": {"model": f"say-one-of-eleven-{n}"} for n in range(11)}
+COLLECTIONS = {"short": ["fast", "late"], "long": ["fast", "hung"], "many": list(MANY)}
 
 
 @pytest.fixture
 def own_server(upstream, tmp_path):
-    bench = bench_file(upstream.url, MODELS, COLLECTIONS) + "\n[limits]\nmax_explorers = 0\n"
+    bench = bench_file(upstream.url, MODELS | MANY, COLLECTIONS) + "\n[limits]\nmax_explorers = 0\n"
     with running_server(tmp_path, bench, BENCH_DRAIN_SECONDS="3", BENCH_SEAT_WORKERS="2") as server:
         yield server
 
@@ -97,7 +98,7 @@ def test_killed_in_mid_panel_keeps_what_had_finished(own_server):
     assert own_server.request("GET", f"/bench/panels/{panel}").json["status"] == "interrupted"
 
 
-def test_a_full_server_refuses_with_a_wait_and_recovers(own_server):
+def test_a_full_server_refuses_with_a_wait_and_recovers(own_server, upstream):
     """Two workers and a queue of four to each: ten seats, of which five panels take all."""
     replies: list = []
     threads = [threading.Thread(target=lambda: replies.append(own_server.chat("bench/short"))) for _ in range(9)]
@@ -111,6 +112,10 @@ def test_a_full_server_refuses_with_a_wait_and_recovers(own_server):
     assert "BENCH_SEAT_WORKERS" in full.json["error"]["message"]
     assert own_server.rows("select count(*) from evidence_panel") == [(5,)]
     assert own_server.chat("bench/short").status == 200
+    # Room for ten is none for eleven: a panel is refused whole, before anybody is asked.
+    assert own_server.chat("bench/many").status == 503
+    assert not upstream.stats.keys() & {fields["model"] for fields in MANY.values()}
+    assert own_server.rows("select count(*) from evidence_panel") == [(6,)]
 
 
 def test_a_second_server_on_the_same_folder_or_port_is_refused(own_server, tmp_path):
