@@ -23,3 +23,19 @@ def sections(content: str) -> dict[str, str]:
         r"^## \w+ · (\S+)\n\n`p[^`]*` · ok · [\d.]+ s\n\n(.+?)\n\n(?=## |---)", content, re.DOTALL | re.MULTILINE
     )
     return dict(found)
+
+
+def tree() -> list[str]:
+    """Every file and folder that the tree names, from the root; those in a line's description are in that line's folder."""
+    named: list[str] = []
+    above: list[str] = []
+    for line in re.findall(r"```\n(benchsite/.*?)```", TEXT, re.DOTALL)[0].splitlines():
+        depth = (len(line) - len(line.lstrip())) // 4
+        told = re.match(r" *((?:[\w.]+(?:/|\.py) +)+)(.*)", line)
+        assert told, line
+        folder = "".join(above[:depth])
+        first = told[1].split()[0]
+        above[depth:] = [first] if first.endswith("/") else []
+        named += [folder + name.removesuffix("/") for name in told[1].split()]
+        named += ["".join(above) + name for name in re.findall(r"\b\w+\.(?:py|md)\b", told[2])]
+    return named

@@ -69,14 +69,26 @@ def test_its_make_targets_exist() -> None:
 
 
 def test_its_tree_has_every_module_of_the_gateway_and_nothing_else() -> None:
-    tree = next(block for block in re.findall(r"```\n(benchsite/.*?)```", readme.TEXT, re.DOTALL))
-    told = re.findall(r"\b[\w]+\.py\b", tree[tree.index("gateway/") :])
+    told = [path for path in readme.tree() if path.startswith("gateway/") and path.endswith(".py")]
     there = [
-        path.name
+        str(path.relative_to(ROOT))
         for path in (ROOT / "gateway").rglob("*.py")
         if not {"tests", "migrations"} & set(path.parts) and path.name not in ("__init__.py", "apps.py")
     ]
     assert sorted(told) == sorted(there)
+
+
+def test_whatever_its_tree_names_is_there() -> None:
+    told = readme.tree()
+    assert {"benchsite/settings.py", "gateway/upstream/sockets/clock.py", "collections_app/secret_file.py"} <= set(told)
+    assert [path for path in told if not (ROOT / path).exists()] == []
+
+
+@pytest.mark.parametrize("app", ["benchsite", "collections_app"])
+def test_its_tree_leaves_nothing_out_at_the_top_of_an_app_that_it_lists(app: str) -> None:
+    unsaid = {"__init__.py", "apps.py", "tests", "migrations"}
+    code = [path for path in (ROOT / app).iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()]
+    assert {f"{app}/{path.name}" for path in code if path.name not in unsaid} - set(readme.tree()) == set()
 
 
 def test_its_links_lead_somewhere() -> None:
