@@ -13,6 +13,7 @@ from collections_app.models import Collection, LanguageModel
 from evidence.services import KnownAs, PlannedSeat, record_panel
 from gateway.chat import ChatRequest, ReplyMode
 from gateway.conf import conf
+from gateway.errors import Unavailable
 from gateway.panel.request import Request
 from gateway.panel.seating import Seat, Table
 from gateway.panel.shape import ChosenShape
@@ -52,7 +53,8 @@ def write_down(request: Request, collection: Collection, shape: ChosenShape, tab
             asked, error = replace(asked, id=_draw_id(now)), taken
         else:
             return asked
-    raise error
+    # Not the id then: a row that the panel names was deleted since the roster was read.
+    raise Unavailable("The bench changed while this panel was being seated. Ask again.", wait=1) from error
 
 
 def _record(asked: AskedPanel, request: Request, collection: Collection, seats: Sequence[Seat], now: datetime) -> None:
