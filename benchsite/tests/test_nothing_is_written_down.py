@@ -81,6 +81,6 @@ def test_a_key_that_is_let_in_is_named_and_is_nowhere(sent):
     log, files = settled(server), files_of(server.folder)
     assert ("ms reading-app" in log) == (refused == 401)
     for text in (log, *files.values(), *(f"{answer.headers} {answer.body.decode()}" for answer in answers)):
-        # A refusal tells a key's last four, by which its owner finds it.
+        # Its last four are kept, for people to know it by.
         assert key[4:-4] not in text
     assert mark("prompt") in "".join(files.values())
