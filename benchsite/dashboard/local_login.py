@@ -17,8 +17,16 @@ from django.urls import reverse
 from django.utils.deprecation import MiddlewareMixin
 from django.utils.functional import SimpleLazyObject
 
-# A proxy on this machine makes every caller look local; what it adds to a request gives it away.
-FORWARDED = ("HTTP_FORWARDED", "HTTP_X_FORWARDED_FOR", "HTTP_X_REAL_IP", "HTTP_VIA")
+# A proxy on this machine makes every caller look local; what it adds to a request gives it away. Some add only a part.
+FORWARDED = (
+    "HTTP_FORWARDED",
+    "HTTP_X_FORWARDED",
+    "HTTP_X_REAL_IP",
+    "HTTP_X_CLIENT_IP",
+    "HTTP_TRUE_CLIENT_IP",
+    "HTTP_CF_",
+    "HTTP_VIA",
+)
 
 
 def is_local(request: HttpRequest) -> bool:
@@ -27,7 +35,7 @@ def is_local(request: HttpRequest) -> bool:
         address = ip_address(request.META.get("REMOTE_ADDR", ""))
     except ValueError:
         return False
-    return address.is_loopback and not any(header in request.META for header in FORWARDED)
+    return address.is_loopback and not any(header.startswith(FORWARDED) for header in request.META)
 
 
 def signed_in(request: HttpRequest) -> User | AnonymousUser:

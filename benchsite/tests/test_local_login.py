@@ -37,7 +37,21 @@ def test_another_machine_is_asked_to_log_in(client: Client, address: str) -> Non
     assert not get_user_model().objects.exists()
 
 
-@pytest.mark.parametrize("header", ["X-Forwarded-For", "Forwarded", "X-Real-IP", "Via"])
+@pytest.mark.parametrize(
+    "header",
+    [
+        "X-Forwarded-For",
+        "X-Forwarded-Host",
+        "X-Forwarded-Proto",
+        "X-Forwarded-Port",
+        "Forwarded",
+        "X-Real-IP",
+        "X-Client-IP",
+        "True-Client-IP",
+        "CF-Connecting-IP",
+        "Via",
+    ],
+)
 def test_a_proxy_on_this_machine_does_not_lend_its_address(client: Client, header: str) -> None:
     assert client.get("/admin/", headers={header: "for=203.0.113.7"}).status_code == 302
 

@@ -3,6 +3,7 @@
 import http.cookies
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -46,16 +47,16 @@ def cookies_of(answer: Answer) -> http.cookies.SimpleCookie:
     return http.cookies.SimpleCookie(re.sub(r", (?=bench_)", "; ", answer.headers.get("set-cookie", "")))
 
 
-def log_in(server: RunningServer, token: str, address: str = "203.0.113.7", **more: str) -> Answer:
-    page = server.request("GET", "/admin/login/", headers=proxied(address))
-    (csrf,) = cookies_of(page).values()
-    sent = FORM | {"Cookie": f"{csrf.key}={csrf.value}", "Origin": PUBLIC, "Referer": f"{PUBLIC}/admin/login/"} | more
+def log_in(server: RunningServer, token: str, by: dict[str, str], **more: str) -> Answer:
+    """Send the login form as a page of the public URL would. `by`: what came with the request on its way."""
+    (csrf,) = cookies_of(server.request("GET", "/admin/login/", headers=by)).values()
+    sent = FORM | {"Cookie": f"{csrf.key}={csrf.value}", "Origin": PUBLIC, "Referer": f"{PUBLIC}/admin/login/"}
     body = f"token={token}&csrfmiddlewaretoken={csrf.value}".encode()
-    return server.request("POST", "/admin/login/", headers=proxied(address) | sent, raw=body)
+    return server.request("POST", "/admin/login/", headers=by | sent | more, raw=body)
 
 
 def test_the_token_opens_the_dashboard_through_the_proxy(server: RunningServer) -> None:
-    answer = log_in(server, TOKEN)
+    answer = log_in(server, TOKEN, proxied())
     assert (answer.status, answer.headers["location"]) == (302, "/admin/")
     assert "Secure" in answer.headers["set-cookie"]
     session = cookies_of(answer)[f"bench_session_{server.port}"].value
@@ -65,7 +66,7 @@ def test_the_token_opens_the_dashboard_through_the_proxy(server: RunningServer) 
 
 
 def test_the_dashboards_cookie_never_opens_the_gateway(server: RunningServer, key: str) -> None:
-    cookies = cookies_of(log_in(server, TOKEN, "203.0.113.8"))
+    cookies = cookies_of(log_in(server, TOKEN, proxied("203.0.113.8")))
     cookie = {
         "Cookie": "; ".join(f"{name}={morsel.value}" for name, morsel in cookies.items()) + f"; key={key}; authorization={key}"
     }
@@ -85,7 +86,7 @@ def test_a_key_never_opens_the_dashboard(server: RunningServer, key: str) -> Non
     for path in ("/admin/", f"/admin/?key={key}", "/admin/keys/gatewaykey/"):
         for sent in ({"Authorization": f"Bearer {key}"}, {"x-api-key": key}, {"x-goog-api-key": key}, {"Cookie": f"key={key}"}):
             assert server.request("GET", path, headers=proxied() | sent).status == 302
-    assert log_in(server, key, "203.0.113.9").status == 200
+    assert log_in(server, key, proxied("203.0.113.9")).status == 200
 
 
 def test_the_token_is_no_key_and_no_password_of_the_dashboards_pages(server: RunningServer) -> None:
@@ -95,17 +96,17 @@ def test_the_token_is_no_key_and_no_password_of_the_dashboards_pages(server: Run
 
 
 def test_tries_are_counted_by_the_address_that_the_proxy_tells(server: RunningServer) -> None:
-    answers = [log_in(server, "wrong", "203.0.113.20") for _ in range(6)]
+    answers = [log_in(server, "wrong", proxied("203.0.113.20")) for _ in range(6)]
     assert [answer.status for answer in answers] == [200] * 5 + [429]
     assert 1 <= int(answers[5].headers["retry-after"]) <= 60
-    assert log_in(server, "wrong", "203.0.113.20, 203.0.113.21").status == 200
+    assert log_in(server, "wrong", proxied("203.0.113.20, 203.0.113.21")).status == 200
     # What a caller wrote in front of the proxy's own word is no other caller.
-    assert log_in(server, "wrong", "198.51.100.1, 203.0.113.20").status == 429
+    assert log_in(server, "wrong", proxied("198.51.100.1, 203.0.113.20")).status == 429
 
 
 def test_a_form_of_another_site_is_refused(server: RunningServer) -> None:
     for origin in ("https://evil.example", "null", "http://bench.example.evil.example"):
-        assert log_in(server, TOKEN, "203.0.113.30", Origin=origin).status == 403
+        assert log_in(server, TOKEN, proxied("203.0.113.30"), Origin=origin).status == 403
 
 
 @pytest.mark.parametrize("headers", [proxied(), {"Host": "bench.example"}, {"Host": "BENCH.example:443", "Origin": PUBLIC}])
@@ -127,14 +128,14 @@ def test_a_host_that_is_none_of_ours_is_refused_from_a_trusted_proxy_too(server:
     assert server.request("GET", "/healthz", headers=proxied(X_Forwarded_Host="evil.example")).status == 403
 
 
-def test_from_elsewhere_forwarded_headers_are_not_believed(tmp_path_factory: pytest.TempPathFactory) -> None:
-    environment = {"BENCHWARMERS_ADMIN_TOKEN": TOKEN, "BENCH_TRUSTED_PROXIES": "10.0.0.0/8"}
-    with running_server(tmp_path_factory.mktemp("untrusted"), "", **environment) as server:
-        here = {"Host": f"127.0.0.1:{server.port}"}
+def test_from_elsewhere_forwarded_headers_are_not_believed(tmp_path: Path) -> None:
+    environment = {
+        "BENCHWARMERS_ADMIN_TOKEN": TOKEN,
+        "BENCHWARMERS_PUBLIC_URL": PUBLIC,
+        "BENCH_TRUSTED_PROXIES": "10.0.0.0/8",
+    }
+    with running_server(tmp_path, "", **environment) as server:
         assert server.request("GET", "/healthz", headers=proxied()).status == 403
-        assert server.request("GET", "/healthz", headers=proxied() | here).status == 200
-        statuses = [
-            server.request("POST", "/admin/login/", headers=proxied(f"203.0.113.{n}") | here | FORM, raw=b"token=x").status
-            for n in range(3)
-        ]
-        assert statuses == [403] * 3
+        host = {"Host": "bench.example"}
+        answers = [log_in(server, "wrong", proxied(f"203.0.113.{number}") | host) for number in range(6)]
+        assert [answer.status for answer in answers] == [200] * 5 + [429]
