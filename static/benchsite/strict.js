@@ -55,5 +55,7 @@
   });
 
   // Nothing is seen before Alpine has begun, and a browser gives what it does not show no focus.
-  document.addEventListener("alpine:initialized", () => document.querySelector("[autofocus]")?.focus());
+  document.addEventListener("alpine:initialized", () => {
+    requestAnimationFrame(() => document.querySelector("[autofocus]")?.focus());
+  });
 })();
