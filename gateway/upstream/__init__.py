@@ -32,8 +32,8 @@ def complete(
 
     `typed_key` is called when no environment variable holds the key, and never for a command: where that sends a key
     is not known here.
-    `on_delta` is called in this thread with each piece as it comes; what it raises ends the call. A piece may end in half
-    a character where a relay cut one, and may hold reasoning that the completion tells apart: the completion is the answer.
+    `on_delta` is called in this thread with each piece as it comes; what it raises ends the call. Pieces may hold reasoning
+    that the completion tells apart, and of what they hold back at the end the completion has the rest: it is the answer.
     """
     asking = Asking(target, typed_key=typed_key, on_delta=on_delta)
     try:

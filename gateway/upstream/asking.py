@@ -8,20 +8,22 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from gateway.chat import Message
-from gateway.redact import hide_secrets, redact
+from gateway.redact import beginning, hide_secrets, redact
 from gateway.upstream.answer import Gathering
 from gateway.upstream.answer.hiding import without_key
 from gateway.upstream.contract import CommandProtocol, Completion, Delta, Target, TypedKey, UpstreamError, UpstreamProtocol
-from gateway.upstream.payload import read_json, write_json
+from gateway.upstream.payload import read_json, whole_characters, write_json
 from gateway.upstream.process import started
 from gateway.upstream.sockets.clock import Clock
 from gateway.upstream.sse import BEGINS, BOM, lines
 from gateway.upstream.transport import Reply, beginning_of, post
 
 LONGEST_MESSAGE = 300
+# Of longer words no more is redacted than could be shown.
+LONGEST_READ = 8_000
 # A shorter key may be a word, which local servers are happy with, and which an answer may use.
 SHORTEST_KEY_HIDDEN_IN_ANSWERS = 16
 
@@ -75,15 +77,16 @@ class Asking:
             completion,
             text=self._without_key(completion.text),
             reasoning=self._without_key(completion.reasoning),
-            model=self._without_key(completion.model),
-            finish_reason=self._without_key(completion.finish_reason),
+            model=completion.model if completion.model == self._target.model else self._named(completion.model),
+            finish_reason=self._named(completion.finish_reason),
+            empty_why=redact(completion.empty_why, [self._key]),
             first_token_seconds=self._clock.first_token_seconds,
             upstream_status=self._status,
         )
 
     def told(self, error: UpstreamError) -> UpstreamError:
         """The error with what had come of the answer, its words short and without this call's key."""
-        words = " ".join(redact(error.message, [self._key]).split())
+        words = " ".join(redact(beginning(whole_characters(error.message), LONGEST_READ), [self._key]).split())
         error.message = words if len(words) <= LONGEST_MESSAGE else f"{words[: LONGEST_MESSAGE - 1]}…"
         error.args = (error.message,)
         text, reasoning = self._so_far.parts()
@@ -106,8 +109,9 @@ class Asking:
             raise UpstreamError(f"{where} holds characters that no key has", kind="unauthorized")
 
     def _hide_key(self) -> None:
-        if self._on_delta and len(self._key) >= SHORTEST_KEY_HIDDEN_IN_ANSWERS:
-            self._on_delta = without_key(self._on_delta, self._key)
+        if self._on_delta:
+            hidden = self._key if len(self._key) >= SHORTEST_KEY_HIDDEN_IN_ANSWERS else ""
+            self._on_delta = without_key(self._on_delta, hidden)
 
     def _answer_in(self, reply: Reply, protocol: UpstreamProtocol) -> Completion:
         if 300 <= reply.status < 400:
@@ -159,6 +163,10 @@ class Asking:
     def _without_key(self, text: str) -> str:
         return hide_secrets(text, [self._key]) if len(self._key) >= SHORTEST_KEY_HIDDEN_IN_ANSWERS else text
 
+    def _named(self, name: str) -> str:
+        """A name that the upstream gives, which is no place for a key; one that is a word of the model's own id may stay."""
+        return redact(name, () if self._key in self._target.model else (self._key,))
+
 
 def _url(base: str, path: str, model: str) -> str:
     """A base URL is given with or without the route, and an id with or without the route's own folder.
@@ -185,8 +193,18 @@ def _begun(blocks: Iterator[bytes]) -> tuple[bytes, Iterable[bytes]]:
 
 
 def _redirected(reply: Reply) -> str:
-    where = redact(reply.headers.get("Location", ""))
+    where = redact(_place(reply.headers.get("Location", "")))
     return (
         f"HTTP {reply.status} redirects to {where or 'nowhere'}, and no redirect is followed with a key: "
         "correct the endpoint's base URL"
     )
+
+
+def _place(location: str) -> str:
+    """Where a redirect leads, also one within its host, without its query or a log-in."""
+    try:
+        parts = urlsplit(beginning(location, LONGEST_READ))
+    except ValueError:
+        return "what is no URL"
+    place = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
+    return f"{place}?..." if parts.query else place

@@ -35,7 +35,7 @@ PASSED_ON = (
 LABELS = {"system": "System", "user": "User", "assistant": "Assistant"}
 
 _OPTION = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
-_COUNT = re.compile(r"([\d,]+) (input|output)")
+_COUNT = re.compile(r"\b([\d,]{1,13}) (input|output)")
 _USAGE = re.compile(r"^Token usage: (.*)\n?\Z", re.MULTILINE)
 _ERROR = re.compile(r"^Error: ", re.MULTILINE)
 # How openai's client, on which most models of llm are built, words a failed call.

@@ -6,6 +6,10 @@ from typing import Any
 
 import orjson
 
+LONGEST_NAME = 200
+# A count above this is no count, and no column holds it.
+MOST_TOKENS = 2**31
+
 
 def read_json(data: bytes) -> Any:
     """Return what `data` holds. Raises ValueError.
@@ -48,3 +52,13 @@ def whole_characters(text: str) -> str:
     except UnicodeEncodeError:
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return text
+
+
+def short(name: str) -> str:
+    """Return what is a name and no text, such as a model's or a finish reason: on one line, whole, no longer than any is."""
+    return " ".join(whole_characters(name[: 2 * LONGEST_NAME]).split())[:LONGEST_NAME]
+
+
+def count_of(value: Any) -> int | None:
+    """`value` if it counts tokens, else None."""
+    return value if type(value) is int and 0 <= value < MOST_TOKENS else None

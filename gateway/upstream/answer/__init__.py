@@ -9,7 +9,7 @@ from gateway.upstream.answer.emptiness import why_empty
 from gateway.upstream.answer.thinking import split_thinking
 from gateway.upstream.classify.notices import notice_in
 from gateway.upstream.contract import Completion, Delta
-from gateway.upstream.payload import whole_characters
+from gateway.upstream.payload import count_of, short, whole_characters
 
 
 class Gathering:
@@ -35,9 +35,9 @@ class Gathering:
         self._calls_tool = self._calls_tool or delta.calls_tool
         self.finish_reason = delta.finish_reason or self.finish_reason
         self._model = delta.model or self._model
-        if delta.input_tokens is not None:
+        if count_of(delta.input_tokens) is not None:
             self._input_tokens = delta.input_tokens
-        if delta.output_tokens is not None:
+        if count_of(delta.output_tokens) is not None:
             self._output_tokens = delta.output_tokens
 
     def parts(self) -> tuple[str, str]:
@@ -56,8 +56,8 @@ class Gathering:
         return Completion(
             text="" if empty else text,
             reasoning=reasoning,
-            finish_reason=self.finish_reason,
-            model=self._model,
+            finish_reason=short(self.finish_reason),
+            model=short(self._model),
             input_tokens=self._input_tokens,
             output_tokens=self._output_tokens,
             first_token_seconds=first_token_seconds,
@@ -66,7 +66,7 @@ class Gathering:
 
     def _why_empty(self, text: str, reasoning: str) -> str:
         return why_empty(
-            finish_reason=self.finish_reason,
+            finish_reason=short(self.finish_reason),
             reasoning=bool(reasoning.strip()),
             refusal=_joined(self._refusal),
             calls_tool=self._calls_tool,
