@@ -3,6 +3,7 @@
 Knows no wire format, no provider and no row. Text is as the caller sent it; an image is only ever printed as a placeholder.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -78,6 +79,16 @@ class ChatRequest:
         return sum(message.images for message in self.messages)
 
     @property
+    def image_urls(self) -> tuple[str, ...]:
+        return web_images(self.messages)
+
+    @property
     def text(self) -> str:
         """The whole request as text with placeholders: what the call log keeps."""
         return "\n\n".join(f"{message.role}: {message.text}" for message in self.messages)
+
+
+def web_images(messages: Iterable[Message]) -> tuple[str, ...]:
+    """The addresses of the images that are named by one."""
+    images = (part.url for message in messages for part in message.parts if isinstance(part, ImagePart))
+    return tuple(url for url in images if url[:5].lower() != "data:")

@@ -3,7 +3,7 @@
 Pure values; how they look as Markdown is panel/markdown.py, how they travel is wire/.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from gateway.chat import ReplyMode
@@ -17,6 +17,7 @@ SeatKind = Literal["member", "explorer", "merger"]
 class SeatAnswer:
     """How one seat ended. `error` says why it failed, or why it is empty; safe to show to a caller.
 
+    `image_urls` are the request's own, which a model may repeat and which are never written down.
     `ended_as`: 1 for the panel's first call that ended, known once it is read back.
     """
 
@@ -38,6 +39,7 @@ class SeatAnswer:
     upstream_status: int | None = None
     retry_after: float | None = None
     ended_as: int | None = None
+    image_urls: tuple[str, ...] = field(default=(), repr=False, compare=False)
 
     @property
     def is_cut(self) -> bool:

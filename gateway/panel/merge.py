@@ -107,9 +107,11 @@ def why_not_merged(answers: Sequence[SeatAnswer], merger: SeatAnswer | None) -> 
 
 def merge_messages(chat: ChatRequest, answers: Sequence[SeatAnswer], tag: str) -> tuple[Message, ...]:
     """What the merger is asked: the request as text, with placeholders for images, and each answer in its fence."""
-    fenced = [f"<{tag}-request>\n{hide_images(chat.text)}\n</{tag}-request>"]
+    fenced = [f"<{tag}-request>\n{hide_images(chat.text, chat.image_urls)}\n</{tag}-request>"]
     for answer in answers:
-        fenced.append(f'<{tag}-answer model="{answer.alias}">\n{hide_images(answer.answer.strip())}\n</{tag}-answer>')
+        fenced.append(
+            f'<{tag}-answer model="{answer.alias}">\n{hide_images(answer.answer.strip(), chat.image_urls)}\n</{tag}-answer>'
+        )
     return (
         Message("system", (TextPart(_ORDERS.format(tag=tag)),)),
         Message("user", (TextPart("\n\n".join(fenced)),)),

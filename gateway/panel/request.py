@@ -46,7 +46,7 @@ class Request:
     @cached_property
     def logged(self) -> str:
         """The request as the call log keeps it."""
-        return hide_images(self.chat.text)
+        return hide_images(self.chat.text, self.chat.image_urls)
 
     @property
     def question(self) -> ChatRequest:

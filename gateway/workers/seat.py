@@ -10,20 +10,17 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
-from gateway.chat import Message
+from gateway.chat import Message, web_images
 from gateway.redact import hide_images
 from gateway.reply import SeatAnswer
 from gateway.upstream import complete
-from gateway.upstream.answer.thinking import split_thinking
+from gateway.upstream.answer.showing import AnswerAsItComes
 from gateway.upstream.contract import Completion, Delta, Target, UpstreamError
 from gateway.workers.key_ring import KeyRing
 
 logger = logging.getLogger(__name__)
 Recorded = TypeVar("Recorded")
 OnText = Callable[[str], None]
-
-# Longer than any mark with which a model opens its reasoning, so that half a mark is never taken for the answer.
-LONGEST_MARK = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,33 +59,24 @@ def ask_seat(job: SeatJob, keys: KeyRing, on_text: OnText | None = None) -> Seat
 
 
 def for_the_log(answer: SeatAnswer) -> SeatAnswer:
-    """The answer as it may be written down: a model may have echoed an image."""
+    """The answer as it may be written down: a model may have echoed an image, or what gives access to one."""
     return replace(
         answer,
-        answer=hide_images(answer.answer),
-        partial=hide_images(answer.partial),
-        reasoning=hide_images(answer.reasoning),
+        answer=hide_images(answer.answer, answer.image_urls),
+        partial=hide_images(answer.partial, answer.image_urls),
+        reasoning=hide_images(answer.reasoning, answer.image_urls),
+        error=hide_images(answer.error, answer.image_urls),
     )
 
 
 def _text_only(on_text: OnText) -> Callable[[Delta], None]:
-    """Pass text on as it comes, without reasoning that a model writes into it.
-
-    Nothing is passed on until enough has come to tell the two apart; what is still held back at the end is in the answer.
-    """
-    held: list[str] = []
-    told_apart = False
+    """Pass text on as it comes, without reasoning that a model writes into it; the answer has what is held back."""
+    answer = AnswerAsItComes()
 
     def take(delta: Delta) -> None:
-        nonlocal told_apart
-        if told_apart:
-            on_text(delta.text)
-        elif delta.text:
-            held.append(delta.text)
-            _, answer = split_thinking("".join(held))
-            if len(answer.strip()) >= LONGEST_MARK:
-                told_apart = True
-                on_text(answer.lstrip())
+        text = answer.after(delta.text)
+        if text:
+            on_text(text)
 
     return take
 
@@ -110,6 +98,7 @@ def _answered(job: SeatJob, completion: Completion, seconds: float) -> SeatAnswe
         input_tokens=completion.input_tokens,
         output_tokens=completion.output_tokens,
         upstream_status=completion.upstream_status,
+        image_urls=web_images(job.messages),
     )
 
 
@@ -127,8 +116,11 @@ def _failed(job: SeatJob, error: UpstreamError, seconds: float) -> SeatAnswer:
         first_token_seconds=error.first_token_seconds,
         upstream_status=error.status,
         retry_after=error.retry_after,
+        image_urls=web_images(job.messages),
     )
 
 
 def _other_model(asked: str, served: str) -> str:
-    return served[:200] if served and served != asked else ""
+    """The served model where it is another: providers leave a folder off an id, and the variant after its colon."""
+    asked, told = (name.removeprefix("models/") for name in (asked, served))
+    return "" if told in (asked, asked.rpartition(":")[0]) else served
