@@ -1,10 +1,11 @@
 """With an admin token set the dashboard asks who is there: the token's holder, or staff by name and password."""
 
+import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from django.contrib.auth import get_user_model
+from django.contrib.auth import authenticate, get_user_model
 from django.contrib.sessions.models import Session
 from django.http import HttpResponse
 from django.test import Client, override_settings
@@ -48,7 +49,7 @@ def test_the_token_opens_the_dashboard(client: Client) -> None:
     assert client.get("/admin/").headers["Location"] == "/admin/login/?next=/admin/"
     page = client.get(LOGIN)
     assert page.status_code == 200
-    assert b'name="token"' in page.content and b'name="username"' in page.content
+    assert re.findall(rb'name="(\w+)"[^>]* required', page.content) == [b"token", b"username", b"password"]
     reply = client.post(f"{LOGIN}?next=/admin/auth/user/", {"token": TOKEN, "next": "/admin/auth/user/"})
     assert (reply.status_code, reply.headers["Location"]) == (302, "/admin/auth/user/")
     assert is_in(client)
@@ -98,6 +99,15 @@ def test_who_is_no_staff_or_switched_off_stays_out(client: Client) -> None:
     assert client.post(LOGIN, {"username": "guest", "password": "correct horse battery"}).status_code == 200
     assert log_in(client).status_code == 200
     assert not is_in(client)
+
+
+def test_the_token_logs_in_nobody_who_is_switched_off_and_no_token_is_no_token(settings: Settings) -> None:
+    assert authenticate(None, admin_token=TOKEN) is not None
+    get_user_model().objects.update(is_active=False)
+    assert authenticate(None, admin_token=TOKEN) is None
+    get_user_model().objects.update(is_active=True)
+    settings.BENCHWARMERS_ADMIN_TOKEN = ""
+    assert authenticate(None, admin_token="") is None
 
 
 def test_without_a_token_another_machine_sees_the_staff_login_alone(client: Client, settings: Settings) -> None:
