@@ -9,6 +9,7 @@ import logging
 import sys
 import traceback
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
@@ -41,7 +42,9 @@ class Stderr(logging.StreamHandler[Any]):
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 (logging's name)
         kind = type(sys.exc_info()[1]).__name__
-        sys.stderr.write(f"A line of {_printable(record.name)} could not be logged: {kind}\n")
+        # Standard error itself may be what is gone; a request does not fail for that.
+        with suppress(OSError, ValueError, AttributeError):
+            sys.stderr.write(f"A line of {_printable(record.name)} could not be logged: {kind}\n")
 
 
 def _said(record: logging.LogRecord) -> str:

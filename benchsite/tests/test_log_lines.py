@@ -3,6 +3,7 @@
 import io
 import logging
 import sys
+from types import SimpleNamespace
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
@@ -129,6 +130,22 @@ def test_a_record_that_cannot_be_formatted_is_not_printed_raw(monkeypatch):
     handler.setFormatter(LineFormatter())
     handler.handle(logging.getLogger("lib").makeRecord("lib", logging.ERROR, "", 0, "%d seconds", (SECRET,), None))
     assert written.getvalue() == "A line of lib could not be logged: TypeError\n"
+
+
+@pytest.mark.parametrize("stderr", [None, "closed", "broken"])
+def test_nothing_fails_for_want_of_standard_error(monkeypatch, stderr):
+    gone = io.StringIO()
+    gone.close()
+    broken = SimpleNamespace(write=raise_broken_pipe, flush=raise_broken_pipe)
+    stream = {"closed": gone, "broken": broken}.get(stderr)
+    monkeypatch.setattr(sys, "stderr", stream)
+    handler = Stderr(stream or gone)
+    handler.setFormatter(LineFormatter())
+    handler.handle(logging.getLogger("gateway").makeRecord("gateway", logging.ERROR, "", 0, "said", (), None))
+
+
+def raise_broken_pipe(*text):
+    raise BrokenPipeError
 
 
 def test_no_logger_has_a_handler_of_its_own():
