@@ -68,3 +68,5 @@ def test_what_never_changes_may_be_kept(client: Client) -> None:
     headers = client.get("/static/unfold/js/app.js").headers
     assert "no-store" not in headers["Cache-Control"]
     assert headers["X-Content-Type-Options"] == "nosniff"
+    # Another site's page cannot try which files there are, to learn what runs here.
+    assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
