@@ -6,6 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --require-hashes
 BASE := $(VENV)/installed-base
 DEV := $(VENV)/installed-dev
+BROWSER := $(VENV)/installed-browser
 SDKS := $(VENV)/sdks
 JS := .ci/sdks/js
 PACKAGES := benchsite gateway evidence keys collections_app
@@ -14,7 +15,7 @@ DEPLOYED := BENCHWARMERS_ADMIN_TOKEN=only-for-this-check BENCHWARMERS_PUBLIC_URL
 LOCK := $(BIN)/uv pip compile --quiet --generate-hashes --no-header --python-version 3.11 --universal
 
 .DELETE_ON_ERROR:
-.PHONY: install run test lint audit bench sdks lock
+.PHONY: install run test lint audit bench sdks browser lock
 
 install: $(BASE)
 
@@ -50,6 +51,11 @@ sdks: $(DEV) $(SDKS)/previous/installed $(SDKS)/llm/installed $(JS)/node_modules
 	@data=$$(mktemp -d) && trap 'rm -rf "$$data"' EXIT && \
 		BENCH_DATA_DIR="$$data" $(BIN)/python -m pytest -c .ci/sdks/pytest.ini .ci/sdks $(ARGS)
 
+# Pages of others' and the dashboard in a real browser; needs Chromium (Debian's, or CHROMIUM=path), Node and npm.
+browser: $(BROWSER) $(JS)/node_modules/installed
+	@data=$$(mktemp -d) && trap 'rm -rf "$$data"' EXIT && \
+		BENCH_DATA_DIR="$$data" $(BIN)/python -m pytest -c .ci/browser/pytest.ini .ci/browser $(ARGS)
+
 # The pins of pyproject.toml with everything that they need, and the hash of every file.
 lock: $(DEV)
 	$(LOCK) pyproject.toml -o requirements.txt
@@ -57,6 +63,7 @@ lock: $(DEV)
 	$(LOCK) --group local --no-deps -o requirements-local.txt
 	$(LOCK) --group sdks -o .ci/sdks/requirements-previous.txt
 	$(LOCK) --group llm -o .ci/sdks/requirements-llm.txt
+	$(LOCK) --group browser -c requirements-dev.txt -o .ci/browser/requirements.txt
 
 $(VENV)/pyvenv.cfg:
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Benchsite needs Python 3.11 or newer, and $(PYTHON) is " \
@@ -71,6 +78,11 @@ $(BASE): requirements.txt | $(VENV)/pyvenv.cfg
 $(DEV): requirements-dev.txt $(BASE)
 	@echo "Installing the development tools into $(VENV)"
 	@$(PIP) -r requirements-dev.txt
+	@touch $@
+
+$(BROWSER): .ci/browser/requirements.txt $(DEV)
+	@echo "Installing what drives a browser into $(VENV)"
+	@$(PIP) -r $<
 	@touch $@
 
 $(SDKS)/%/installed: .ci/sdks/requirements-%.txt $(DEV)
