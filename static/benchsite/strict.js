@@ -41,6 +41,16 @@
     };
   }
 
+  // The theme's search, which fails on Enter where nothing is found or chosen.
+  function search() {
+    const command = searchCommand();
+    const { selectItem } = command;
+    command.selectItem = function (...how) {
+      if (this.items?.[this.currentIndex - 1]) selectItem.apply(this, how);
+    };
+    return command;
+  }
+
   document.addEventListener("alpine:init", () => {
     const { body } = document;
     body.dataset.benchInit = body.getAttribute("x-init") || "";
@@ -51,7 +61,7 @@
     Alpine.data("theme", (...words) => theme(...words));
     Alpine.data("searchForm", () => searchForm());
     Alpine.data("searchDropdown", () => searchDropdown());
-    Alpine.data("searchCommand", () => searchCommand());
+    Alpine.data("searchCommand", search);
   });
 
   // Nothing is seen before Alpine has begun, and a browser gives what it does not show no focus.
