@@ -9,6 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from evidence.negotiation import JsonAlways
 from evidence.serializers import read_verdict
 from evidence.services import record_verdict
 from keys.services import Caller
@@ -30,6 +31,7 @@ def asked_of(request: Request) -> Asked:
 
 
 class VerdictView(APIView):
+    content_negotiation_class = JsonAlways
     # No OPTIONS of its own: browsers ask the edge.
     metadata_class = None
 

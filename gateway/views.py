@@ -13,6 +13,7 @@ from rest_framework.request import Request as DrfRequest
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from evidence.negotiation import JsonAlways
 from gateway.asked import Asked, asked_of
 from gateway.errors import as_refusal
 from gateway.panel.listing import listed_collection, listed_collections
@@ -27,6 +28,8 @@ from gateway.workers.ledger import ledger
 
 class AsyncAPIView(APIView):
     """DRF's request lifecycle with asynchronous handlers: DRF itself has none."""
+
+    content_negotiation_class = JsonAlways
 
     async def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> Any:  # type: ignore[override]
         self.args, self.kwargs = args, kwargs

@@ -148,6 +148,18 @@ def test_what_the_protocol_itself_refuses_is_json_too(server):
         assert b"<html" not in body.lower()
 
 
+@pytest.mark.parametrize("accept", ["text/event-stream", "text/html", "application/xml", "*/*", "nonsense", "image/*;q=0"])
+def test_accept_chooses_nothing(server, accept):
+    verdict = {"call": "p20260101-000000-0000.member1", "useful": True}
+    for method, path, body, status in (
+        ("POST", CHAT, {"model": "bench/pair", "messages": HI}, 200),
+        ("GET", "/v1/models", None, 200),
+        ("POST", "/bench/verdict", verdict, 404),
+    ):
+        reply = server.request(method, path, body, {"Accept": accept})
+        assert (reply.status, reply.headers["content-type"]) == (status, "application/json")
+
+
 def test_head_answers_without_a_body(server):
     reply = server.request("HEAD", "/v1/models")
     assert (reply.status, reply.body) == (200, b"")
