@@ -14,6 +14,11 @@ from gateway.errors import HostRefused, OriginRefused
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _PLAIN_NAME = re.compile(r"[a-z0-9-]{1,60}")
 _MOST_NAMES = 60
+_SHOWN_NOWHERE = (
+    (b"X-Content-Type-Options", b"nosniff"),
+    (b"X-Frame-Options", b"DENY"),
+    (b"Cross-Origin-Resource-Policy", b"same-origin"),
+)
 # How long a browser may keep a preflight's answer, in seconds.
 _PREFLIGHT_KEPT = b"600"
 
@@ -72,10 +77,11 @@ def preflight_answer(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
 
 
 def readable_by(origin: str | None, send: Send) -> Send:
-    """Have every reply say which page may read it. Caches must tell callers' origins apart as soon as any is allowed."""
-    if not conf.allowed_origins:
-        return send
-    said = [(b"Vary", b"Origin")]
+    """Have every reply say which page may read it, and no page show it or guess at what it is.
+
+    Caches must tell callers' origins apart as soon as any is allowed.
+    """
+    said = [*_SHOWN_NOWHERE, *([(b"Vary", b"Origin")] if conf.allowed_origins else [])]
     if origin:
         said += [
             (b"Access-Control-Allow-Origin", origin.encode("latin-1")),

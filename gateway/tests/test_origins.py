@@ -57,6 +57,14 @@ def test_its_own_pages_and_scripts_without_a_page_are_answered(server):
     assert server.request("POST", CHAT, BODY, {"Sec-Fetch-Mode": "cors", "Accept-Language": "*"}).status == 200
 
 
+@pytest.mark.parametrize("path", ["/v1/models", "/v1/nothing", "/api/version"])
+def test_no_page_may_frame_a_reply_or_guess_at_its_type(server, path):
+    headers = server.request("GET", path).headers
+    assert headers["x-frame-options"] == "DENY"
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["cross-origin-resource-policy"] == "same-origin"
+
+
 APP = "https://app.example"
 PREFLIGHT = {
     "Origin": APP,
