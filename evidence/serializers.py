@@ -5,6 +5,7 @@ Knows no call; whether there is one to judge is decided in services.py.
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from itertools import islice
 from typing import Any
 
 from rest_framework import serializers
@@ -72,16 +73,16 @@ def read_verdict(payload: Any) -> dict[str, Any]:
         raise MalformedVerdict('a verdict is a JSON object: {"call": "...", "useful": true}.')
     serializer = VerdictSerializer(data=payload)
     # A misspelt field would lose what it says; useful alone would still be taken for the whole judgement.
-    unknown = [_unknown(str(name), serializer.fields) for name in payload if name not in serializer.fields]
-    if unknown:
-        raise MalformedVerdict(" ".join(unknown[:MOST_NAMED]))
+    unknown = islice((str(name) for name in payload if name not in serializer.fields), MOST_NAMED)
+    if said := [_unknown(name, serializer.fields) for name in unknown]:
+        raise MalformedVerdict(" ".join(said))
     if not serializer.is_valid():
         raise MalformedVerdict(" ".join(_first_error(name, found) for name, found in serializer.errors.items()))
     return dict(serializer.validated_data)
 
 
 def _unknown(name: str, fields: Iterable[str]) -> str:
-    near = get_close_matches(name, fields, n=1)
+    near = get_close_matches(name[:LONGEST_CALL_ID], fields, n=1)
     return f"{name[:40]}: no such field; " + (f"did you mean {near[0]}?" if near else f"a verdict has {', '.join(fields)}.")
 
 

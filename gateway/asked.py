@@ -1,12 +1,14 @@
 """ASGI's own words as types, and what the edge has learned of a request, handed on in its scope: view, format, caller, body."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from gateway.chat import ChatRequest
 from gateway.panel.request import Request
-from gateway.wire.contract import Route, WireFormat
+from gateway.wire.contract import NoPanel, Route, WireFormat
 from keys.services import Caller
 
 Scope = dict[str, Any]
@@ -16,6 +18,8 @@ Send = Callable[[Event], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 SCOPE_KEY = "bench"
+# Larger bodies are read in a thread, so that other streams are not held up meanwhile.
+LARGE_BODY_BYTES = 256_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +36,11 @@ class Asked:
     payload: Any = None
     idempotency_key: str = ""
     is_retry: bool = False
+
+    async def parsed(self) -> ChatRequest | NoPanel:
+        """The request in no format's words, read in a thread when it is large. Raises BadRequest."""
+        read = partial(self.wire_format.parse_request, self.payload, self.format_route, **self.path)
+        return await asyncio.to_thread(read) if len(self.body) > LARGE_BODY_BYTES else read()
 
     def request(self, chat: ChatRequest) -> Request:
         """What is asked of a panel, and by whom."""

@@ -71,7 +71,7 @@ class StreamConsumer(GatewayConsumer):
     """A panel, each section the moment its seat ends, as the format streams."""
 
     async def stream(self, asked: Asked) -> None:
-        chat = asked.wire_format.parse_request(asked.payload, asked.format_route, **asked.path)
+        chat = await asked.parsed()
         if isinstance(chat, NoPanel):
             await check_collection(asked.caller, chat.model)
             return await self.send_json(200, chat.rendered.body, chat.rendered.headers)

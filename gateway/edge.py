@@ -14,7 +14,7 @@ from urllib.parse import parse_qs
 import orjson
 from django.urls import Resolver404, ResolverMatch, resolve
 
-from gateway.asked import SCOPE_KEY, App, Asked, Event, Receive, Scope, Send
+from gateway.asked import LARGE_BODY_BYTES, SCOPE_KEY, App, Asked, Event, Receive, Scope, Send
 from gateway.conf import conf
 from gateway.errors import BadRequest, LoopRefused, MethodRefused, NotFound, NotJson, TooLarge, as_refusal
 from gateway.origins import (
@@ -33,8 +33,6 @@ from keys.services import LOCAL, Caller, admit, keys_are_required, sent_key
 URLCONF = "gateway.urls"
 # First parts of paths that are the gateway's, known route or not: an unknown one gets JSON, not the site's page.
 PREFIXES = frozenset({"bench", *(route.path.partition("/")[0] for one in FORMATS.values() for route in one.ROUTES)})
-# Larger bodies are parsed in a thread, so that other streams are not held up meanwhile.
-LARGE_BODY_BYTES = 256_000
 
 
 class Edge:

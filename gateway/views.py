@@ -58,7 +58,7 @@ class GenerateView(AsyncAPIView):
 
     async def post(self, request: DrfRequest, **path: str) -> HttpResponse:
         asked, route = self.asked, self.asked.format_route
-        chat = asked.wire_format.parse_request(asked.payload, route, **path)
+        chat = await asked.parsed()
         if isinstance(chat, NoPanel):
             await check_collection(asked.caller, chat.model)
             return _sent(chat.rendered)
@@ -71,7 +71,7 @@ class CountView(AsyncAPIView):
 
     async def post(self, request: DrfRequest, **path: str) -> HttpResponse:
         asked = self.asked
-        chat = asked.wire_format.parse_request(asked.payload, asked.format_route, **path)
+        chat = await asked.parsed()
         await check_collection(asked.caller, chat.model)
         tokens = 0 if isinstance(chat, NoPanel) else estimate(chat.messages)
         return _json(asked.wire_format.render_count(tokens))

@@ -12,10 +12,20 @@ from markdown_it import MarkdownIt
 from gateway.reply import AskedPanel, SeatAnswer
 
 _PARSER = MarkdownIt("commonmark")
-_OPENERS = ("```", "~~~", "<")
-_FENCE = re.compile(r"`{3,}|~{3,}")
-# What ends each kind of HTML block that a blank line does not end.
-_HTML_CLOSERS = ("-->", "</pre>", "</script>", "</style>", "</textarea>", "?>", "]]>", ">")
+_FENCE = re.compile(r"^[ \t>*+-]{0,20}(?:\d{1,3}[.)][ \t]{1,4})?(`{3,}|~{3,})", re.MULTILINE)
+# HTML blocks that a blank line does not end, and what ends each.
+_HTML = {
+    "<--": "-->",
+    "<pre": "</pre>",
+    "<script": "</script>",
+    "<style": "</style>",
+    "<textarea": "</textarea>",
+    "<?": "?>",
+    "<[cdata[": "]]>",
+    "<!": ">",
+}
+# The parser takes about 5 s a megabyte, and an answer's section is made in the event loop: longer ones are judged by eye.
+LONGEST_PARSED = 6_000
 
 
 def heading(panel: AskedPanel) -> str:
@@ -50,9 +60,9 @@ def closing(panel: AskedPanel) -> str:
     )
 
 
-def every_answer(panel: AskedPanel, answers: Iterable[SeatAnswer]) -> str:
-    """The whole reply, unmerged."""
-    return heading(panel) + "".join(map(section, answers)) + closing(panel)
+def every_answer(panel: AskedPanel, sections: Iterable[str]) -> str:
+    """The whole reply, unmerged, of the seats' sections in seat order."""
+    return heading(panel) + "".join(sections) + closing(panel)
 
 
 def merged_closing(panel: AskedPanel, merger: SeatAnswer, answers: Sequence[SeatAnswer], *, passed_over: str = "") -> str:
@@ -73,23 +83,48 @@ def merged_closing(panel: AskedPanel, merger: SeatAnswer, answers: Sequence[Seat
 
 def unmerged(panel: AskedPanel, note: str, answers: Sequence[SeatAnswer]) -> str:
     """Every answer, led by why they are not merged."""
-    return f"Not merged: {note}\n\n{every_answer(panel, answers)}"
+    return f"Not merged: {note}\n\n{every_answer(panel, map(section, answers))}"
 
 
 def close_blocks(text: str) -> str:
     """Return `text` with whatever block it leaves open closed, so that a heading after it is a heading.
 
-    A parser judges, not a pattern: a fence in a list ends with its item, and closing it again would open another.
+    A parser judges where that is affordable: a fence in a list ends with its item, and closing it again would open another.
     """
-    if not any(mark in text for mark in _OPENERS) or _ends_clean(text):
+    open_fence, html = _open_fence(text), _open_html(text)
+    if len(text) > LONGEST_PARSED:
+        return "\n".join([text, *filter(None, [open_fence]), *html])
+    longest = max((found[1] for found in _FENCE.finditer(text)), key=len, default="")
+    closers = [*dict.fromkeys(filter(None, (open_fence, longest))), *html]
+    if not (closers or "```" in text or "~~~" in text) or _ends_clean(text):
         return text
-    fences = sorted({found[0] for found in _FENCE.finditer(text)}, key=len)
-    for closer in (*fences, *_HTML_CLOSERS):
+    for closer in closers:
         if _ends_clean(f"{text}\n{closer}"):
             return f"{text}\n{closer}"
     # Nothing closes it from outside: the whole text is shown as it was written.
-    fence = "`" * (max((len(found) for found in fences), default=2) + 1)
+    fence = "`" * (max(len(longest), 2) + 1)
     return f"{fence}\n{text}\n{fence}"
+
+
+def _open_fence(text: str) -> str:
+    """The marks of the fence that a line-by-line reading leaves open, if it leaves one."""
+    opened = ""
+    for found in _FENCE.finditer(text.replace("\r", "\n")):
+        mark = found[1]
+        if not opened:
+            opened = mark
+        elif mark[0] == opened[0] and len(mark) >= len(opened):
+            opened = ""
+    return opened
+
+
+def _open_html(text: str) -> list[str]:
+    """What would end each HTML block that may be open at the end."""
+    if "<" not in text:
+        return []
+    # A comment and CDATA begin like a declaration, and are none.
+    lowered = text.lower().replace("<!--", "<--").replace("<![cdata[", "<[cdata[")
+    return [end for start, end in _HTML.items() if lowered.rfind(start) > lowered.rfind(end)]
 
 
 def _ends_clean(text: str) -> bool:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
@@ -42,7 +43,7 @@ class RecordedRun:
                 ledger().run(partial(recorded_reply, self._caller, self._panel_id, self._base_url))
             )
             if status_of(reply) != "running":
-                return reply
+                return await asyncio.to_thread(_told, reply)
             await asyncio.sleep(LOOK_SECONDS)
 
 
@@ -53,7 +54,7 @@ def recorded_panel(caller: Caller, panel_id: str, base_url: str) -> dict[str, An
 
 
 def recorded_reply(caller: Caller, panel_id: str, base_url: str) -> PanelReply:
-    """Return a panel's reply as far as it is, to whoever asked for it. Raises NotFound, NotAllowed."""
+    """Return a panel as far as it is, to whoever asked for it; its Markdown is not made. Raises NotFound, NotAllowed."""
     panel = panel_with_calls(panel_id)
     if panel is None:
         raise NotFound(f"There is no panel {panel_id[:40]!r} in the call log.")
@@ -64,13 +65,12 @@ def recorded_reply(caller: Caller, panel_id: str, base_url: str) -> PanelReply:
     merger = next((seat for seat in called if seat.seat == "merger"), None)
     asked = _asked(panel, seats, base_url)
     note = panel.note or (why_not_merged(seats, merger) if merger and merger.status != "running" else "")
-    content = _content(asked, seats, merger, note)
     return PanelReply(
         panel=asked,
         seats=seats,
-        content=content,
+        content="",
         seconds=max((seat.seconds for seat in called), default=0.0),
-        completion_tokens=estimate_text(content),
+        completion_tokens=0,
         merger=merger,
         note=note,
     )
@@ -86,12 +86,18 @@ def status_of(reply: PanelReply) -> str:
     return "interrupted" if any(seat.error_kind == "interrupted" for seat in called) else "done"
 
 
-def _content(asked: AskedPanel, seats: tuple[SeatAnswer, ...], merger: SeatAnswer | None, note: str) -> str:
-    if note:
-        return markdown.unmerged(asked, note, seats)
-    if merger:
-        return merger.answer.strip() + markdown.merged_closing(asked, merger, seats)
-    return markdown.every_answer(asked, seats)
+def _told(reply: PanelReply) -> PanelReply:
+    """The reply with the Markdown that a caller reads."""
+    content = _content(reply)
+    return replace(reply, content=content, completion_tokens=estimate_text(content))
+
+
+def _content(reply: PanelReply) -> str:
+    if reply.note:
+        return markdown.unmerged(reply.panel, reply.note, reply.seats)
+    if reply.merger:
+        return reply.merger.answer.strip() + markdown.merged_closing(reply.panel, reply.merger, reply.seats)
+    return markdown.every_answer(reply.panel, map(markdown.section, reply.seats))
 
 
 def _asked(panel: Panel, seats: tuple[SeatAnswer, ...], base_url: str) -> AskedPanel:

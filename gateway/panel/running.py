@@ -42,6 +42,7 @@ class PanelRun:
         self._answers = answers
         self._merge = merge
         self._pieces = [] if merge else [markdown.heading(panel)]
+        self._sections: dict[int, str] = {}
         self._changed = asyncio.Event()
         self._reply: PanelReply | None = None
         self._broken: Exception | None = None
@@ -101,13 +102,16 @@ class PanelRun:
         waiting = {asyncio.wrap_future(answer): index for index, answer in enumerate(self._answers)}
         while waiting:
             ended, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-            answers = [self._answer(waiting.pop(answer)) for answer in sorted(ended, key=waiting.__getitem__)]
-            self._add(*map(markdown.section, answers if self._merge is None else ()))
+            indexes = [waiting.pop(answer) for answer in sorted(ended, key=waiting.__getitem__)]
+            if self._merge is None:
+                self._sections |= {index: markdown.section(self._answer(index)) for index in indexes}
+            self._add(*(self._sections[index] for index in indexes if index in self._sections))
         return tuple(self._answer(index) for index in range(len(self._seats)))
 
     def _every_answer(self, answers: tuple[SeatAnswer, ...]) -> PanelReply:
         self._add(markdown.closing(self.panel))
-        return self._reply_with(answers, markdown.every_answer(self.panel, answers))
+        sections = (self._sections[index] for index in range(len(answers)))
+        return self._reply_with(answers, markdown.every_answer(self.panel, sections))
 
     async def _merged(self, answers: tuple[SeatAnswer, ...], merge: Merge) -> PanelReply:
         loop = asyncio.get_running_loop()

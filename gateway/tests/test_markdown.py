@@ -1,5 +1,6 @@
 """The reply's Markdown: one section a seat, and no answer that swallows the next."""
 
+import time
 from itertools import pairwise
 
 import pytest
@@ -59,7 +60,7 @@ def test_the_heading_counts_seats_and_lists_who_was_not_asked():
 
 def test_the_whole_reply_is_its_pieces_in_seat_order():
     first, second = answer(), answer(call="p1.explorer1", alias="slow")
-    whole = markdown.every_answer(panel(), [first, second])
+    whole = markdown.every_answer(panel(), map(markdown.section, [first, second]))
     pieces = [markdown.heading(panel()), markdown.section(first), markdown.section(second), markdown.closing(panel())]
     assert whole == "".join(pieces)
     assert "POST http://127.0.0.1:8123/bench/verdict" in pieces[-1]
@@ -104,6 +105,34 @@ def test_nothing_an_answer_opens_swallows_the_next_section(text):
 @pytest.mark.parametrize("text", CLEAN)
 def test_what_is_closed_is_left_as_it_was(text):
     assert markdown.close_blocks(text) == text
+
+
+HOSTILE = {
+    "fences": "\n".join("`" * length for length in range(344, 2, -1)),
+    "list under html": "<\n" + "- a\n" * 50_000,
+    "prose": "It is < a word. " * 60_000,
+    "ticks": "`" * 1_000_000,
+    "spaces": " " * 500_000 + "```",
+    "quotes": "> " * 200_000 + "```",
+    "short lists": "- " * 3_000,
+    "short html": "<!--" * 1_500,
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_no_answer_is_costly_to_close(text):
+    """Twenty sections; what the parser would take for one of these is seconds."""
+    started = time.process_time()
+    for _ in range(20):
+        markdown.section(answer(answer=text))
+    assert time.process_time() - started < 6
+
+
+def test_a_long_answers_open_blocks_are_closed_too():
+    long = "x" * 10_000
+    assert markdown.close_blocks(f"{long}\n```py\ncode").endswith("\n```")
+    assert markdown.close_blocks(f"{long}\n<!-- comment").endswith("\n-->")
+    assert markdown.close_blocks(f"{long}\n```py\ncode\n```").endswith("code\n```")
 
 
 def test_an_open_fence_is_closed_by_one_like_it():

@@ -82,6 +82,12 @@ def test_what_a_panel_does_not_pass_on_is_named():
     assert set(chat.ignored) == {"temperature", "max_tokens", "n", "seed"}
 
 
+def test_more_messages_or_parts_than_any_conversation_has_are_refused():
+    for messages in ([HI] * 10_001, [{"role": "user", "content": [{"type": "text", "text": "x"}] * 10_001}]):
+        with pytest.raises(BadRequest, match="10,000 is the most"):
+            parse(messages=messages)
+
+
 def test_a_speakers_name_is_named_as_ignored():
     assert parse(messages=[HI | {"name": "ada"}]).ignored == ("messages.name",)
 

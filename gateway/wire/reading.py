@@ -12,6 +12,7 @@ from gateway.errors import BadRequest
 
 _KINDS = {dict: "an object", list: "a list", str: "a string", bool: "true or false", int: "a number", float: "a number"}
 _IMAGE_DATA_URL = re.compile(r"data:image/[\w.+-]{1,40}(?:;[\w=.+-]{1,60})*;base64,", re.IGNORECASE | re.ASCII)
+MOST_ITEMS = 10_000
 _MOST_IGNORED = 40
 _MOST_NOMINATED = 20
 
@@ -56,7 +57,12 @@ class Fields:
         return bool(self._read(name, bool, default))
 
     def items(self, name: str) -> list[Any]:
-        return list(self._read(name, list, []))
+        """A list of at most MOST_ITEMS: a body of the allowed size could hold a million, each to be read and passed on."""
+        items = list(self._read(name, list, []))
+        if len(items) > MOST_ITEMS:
+            where = self.path(name)
+            raise BadRequest(f"{where} has {len(items):,} items; {MOST_ITEMS:,} is the most.", param=where)
+        return items
 
     def object(self, name: str) -> "Fields":
         return type(self)(self._read(name, dict, {}), self.path(name))
