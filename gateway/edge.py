@@ -25,6 +25,7 @@ from gateway.origins import (
     refuse_foreign_host,
     refuse_foreign_page,
 )
+from gateway.redact import quoted
 from gateway.wire import FORMATS, RenderedRefusal, format_of_path, listing_format, render_refusal, takes_key_in_query
 from gateway.wire.contract import Route, WireFormat
 from gateway.workers.ledger import ledger
@@ -126,7 +127,7 @@ def _resolve(path: str, query: bytes) -> ResolverMatch:
     try:
         match = resolve(path, URLCONF)
     except Resolver404:
-        raise NotFound(f"There is no route {path[:100]}. GET /v1/models lists what can be asked.") from None
+        raise NotFound(f"There is no route {quoted(path)}. GET /v1/models lists what can be asked.") from None
     route: Route | None = match.kwargs.get("route")
     if route and route.query:
         asked = parse_qs(query.decode("latin-1")).get(route.query, [""])

@@ -78,6 +78,10 @@ SHORTEST_BASE64 = 200
 # What a sentence or Markdown puts after a URL.
 AFTER_A_URL = ")]}.,;:!*_`"
 
+# A refusal repeats the start of a path or a name; more of it is not even read.
+_LONGEST_READ = 2_000
+_LONGEST_QUOTED = 100
+
 
 def describe_image(url: str) -> str:
     """Return the placeholder for an image: its size when it is inline, else its URL without query or credentials."""
@@ -120,6 +124,11 @@ def redact(text: str, secrets: Iterable[str] = ()) -> str:
     text = _JSON_TOKEN.sub(lambda found: KEY if found[1] else found[0], text)
     text = _KEY.sub(lambda found: KEY if _DIGIT_OR_MASK.search(found[1]) else found[0], text)
     return _PLAIN_KEY.sub(lambda found: KEY if _DIGIT_OR_MASK.search(found[1]) else found[0], text)
+
+
+def quoted(text: str) -> str:
+    """Return what a refusal may repeat of a caller's own words: a hundred characters, without what looks like a key."""
+    return redact(beginning(text, _LONGEST_READ))[:_LONGEST_QUOTED]
 
 
 def beginning(text: str, longest: int) -> str:

@@ -6,9 +6,10 @@ from typing import Final
 
 from collections_app.models import Collection, LanguageModel
 from collections_app.roster import Roster
-from collections_app.selectors import nearest_aliases
+from collections_app.selectors import members_of, nearest, nearest_aliases
 from gateway.chat import ReplyMode
 from gateway.errors import BadRequest, NotAllowed, NotFound, Refusal
+from gateway.redact import quoted
 from keys.services import Caller
 
 _MODES: Final[dict[str, ReplyMode | None]] = {"all": "all", "merged": "merged", "latest": None}
@@ -56,7 +57,7 @@ def not_found(model: str, choices: Iterable[Collection]) -> Refusal:
     if not model.strip():
         return BadRequest(f"No collection named: send one as the model. {choose}.", param="model", code="model_not_found")
     return NotFound(
-        f"model {model[:100]!r} not found: no collection is called that. {choose}.", param="model", code="model_not_found"
+        f"model {quoted(model)!r} not found: no collection is called that. {choose}.", param="model", code="model_not_found"
     )
 
 
@@ -66,23 +67,31 @@ def _describe(collection: Collection) -> str:
     return f"{collection.asked_as}{description}{tags}"
 
 
-def nominated_models(aliases: Sequence[str]) -> list[LanguageModel]:
+def nominated_models(aliases: Sequence[str], caller: Caller, roster: Roster) -> list[LanguageModel]:
     """Return the models that `with` names, in the caller's order, each once. Raises BadRequest for an unknown alias."""
-    return _models_named(aliases, "with")
+    return _models_named(aliases, "with", _known_to(caller, roster))
 
 
-def named_merger(alias: str) -> LanguageModel | None:
+def named_merger(alias: str, caller: Caller, roster: Roster) -> LanguageModel | None:
     """Return the model that `bench.merger` names, if it names one. Raises BadRequest for an unknown alias."""
-    return _models_named([alias], "bench.merger")[0] if alias else None
+    return _models_named([alias], "bench.merger", _known_to(caller, roster))[0] if alias else None
 
 
-def _models_named(aliases: Sequence[str], field: str) -> list[LanguageModel]:
+def _known_to(caller: Caller, roster: Roster) -> frozenset[str] | None:
+    """The aliases that a caller of some collections may name, those of their members; None: every one."""
+    if caller.collections is None:
+        return None
+    theirs = (collection for collection in roster.collections.values() if caller.may_ask(collection.name))
+    return frozenset(model.alias for collection in theirs for model in members_of(collection))
+
+
+def _models_named(aliases: Sequence[str], field: str, known: frozenset[str] | None) -> list[LanguageModel]:
     if not aliases:
         return []
     named = LanguageModel.objects.select_related("endpoint").in_bulk(set(aliases), field_name="alias")
     for alias in aliases:
-        if alias not in named:
-            near = ", ".join(nearest_aliases(alias))
+        if alias not in named or (known is not None and alias not in known):
+            near = ", ".join(nearest_aliases(alias) if known is None else nearest(alias, sorted(known)))
             hint = f"Nearest: {near}." if near else "No alias is like it."
             raise BadRequest(f"{field} names {alias[:80]!r}, which is no model on this bench. {hint}", param=field)
     return [named[alias] for alias in dict.fromkeys(aliases)]

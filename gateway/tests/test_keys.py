@@ -127,6 +127,28 @@ def test_cards_and_counts_follow_the_scope(guarded, keys):
         assert b"bench/mine" not in missing.body
 
 
+def test_a_scoped_key_names_no_model_outside_its_collections(guarded, keys):
+    for extra in ({"with": ["b"]}, {"bench": {"merger": "b"}}):
+        for alias, key, status in (("b", "right", 400), ("b", "any", 200)):
+            body = {"model": "bench/mine:merged", **HI} | extra
+            reply = guarded.request("POST", "/v1/chat/completions", body, bearer(keys[key]))
+            if "with" not in extra or status == 400:
+                assert reply.status == status, (extra, key)
+            if status == 400:
+                assert "no model on this bench. No alias is like it." in reply.json["error"]["message"], alias
+
+
+def test_a_key_pasted_into_a_name_or_a_path_is_not_said_back(guarded, keys):
+    for method, path, body in (
+        ("POST", "/v1/chat/completions", {"model": keys["any"], **HI}),
+        ("GET", f"/v1/nothing/{keys['any']}", None),
+        ("GET", f"/v1/models/{keys['any']}", None),
+    ):
+        reply = guarded.request(method, path, body, bearer(keys["right"]))
+        assert reply.status == 404
+        assert keys["any"].encode() not in reply.body
+
+
 def test_a_panel_is_its_askers_to_read_follow_and_judge(guarded, keys):
     bench = ask(guarded, FORMS[0], keys["right"]).json["bench"]
     verdict = {"call": bench["seats"][0]["call"], "useful": True}
