@@ -1,0 +1,122 @@
+"""What the dashboard's pages do when they are used: the theme's own controls, under a policy that it was not made for."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect
+
+from gateway.tests.bench_file import bench_file
+from gateway.tests.fake_upstream import FakeUpstream
+from gateway.tests.running_server import RunningServer, running_server
+
+MODELS = {name: {"model": f"say-{name}"} for name in ("first", "second", "third", "fourth")}
+
+
+@pytest.fixture(scope="module")
+def server(upstream: FakeUpstream, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    bench = bench_file(upstream.url, MODELS, {"trio": ["first", "second", "third"]})
+    with running_server(tmp_path_factory.mktemp("controls"), bench) as running:
+        yield running
+
+
+@pytest.fixture
+def page(browser: Browser, server: RunningServer) -> Iterator[Page]:
+    """A page on which nothing may fail, in the server's own dashboard."""
+    faults: list[str] = []
+
+    def note(said: ConsoleMessage) -> None:
+        if said.type in ("error", "warning"):
+            faults.append(said.text)
+
+    context = browser.new_context(base_url=server.base_url, viewport={"width": 1280, "height": 1000}, color_scheme="light")
+    context.set_default_timeout(20_000)
+    page = context.new_page()
+    page.on("console", note)
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    yield page
+    context.close()
+    assert faults == []
+
+
+def test_members_are_added_moved_and_removed_and_the_sum_follows(page: Page) -> None:
+    page.goto("/admin/collections_app/collection/1/change/")
+    seats, save = page.locator("[data-bench-sum]"), page.get_by_role("button", name="Save and continue editing")
+    expect(seats).to_have_text("3 members + 2 explorers = 5 seats")
+    page.locator("#memberships-group").get_by_text("Add another").click()
+    page.locator("#memberships-group .select2-selection").last.click()
+    page.locator(".select2-results__option", has_text="fourth").click()
+    expect(seats).to_have_text("4 members + 1 explorer = 5 seats")
+    drag_first_below_third(page)
+    save.click()
+    expect(page.get_by_text("was changed successfully")).to_be_visible()
+    assert members(page) == ["second", "third", "first", "fourth"]
+    page.locator("input[name=memberships-3-DELETE]").evaluate("(box) => box.click()")
+    expect(seats).to_have_text("3 members + 2 explorers = 5 seats")
+    save.click()
+    expect(page.locator("[name=memberships-3-id]")).to_have_count(0)
+    assert members(page) == ["second", "third", "first"]
+
+
+def drag_first_below_third(page: Page) -> None:
+    handles = page.locator("[x-sort\\:handle]:visible")
+    start, end = handles.nth(0).bounding_box(), handles.nth(2).bounding_box()
+    assert start and end
+    page.mouse.move(start["x"] + 5, start["y"] + 5)
+    page.mouse.down()
+    page.mouse.move(end["x"] + 5, end["y"] + end["height"] + 5, steps=20)
+    page.mouse.up()
+
+
+def members(page: Page) -> list[str]:
+    """The chosen models in the order of the page, the empty row apart."""
+    choices = "(all) => all.filter((one) => one.value).map((one) => one.selectedOptions[0].text.split(/[ (]/)[0])"
+    return list(page.eval_on_selector_all("select[name^=memberships-][name$=-language_model]", choices))
+
+
+def test_a_theme_and_a_hidden_sidebar_are_remembered(page: Page) -> None:
+    page.goto("/admin/")
+    page.get_by_text("local", exact=True).click()
+    page.locator("[x-on\\:click=\"switchTheme('dark')\"]").click()
+    page.locator("[x-on\\:click^='sidebarDesktopOpen']:visible").first.click()
+    expect(page.locator("#nav-sidebar")).to_be_hidden()
+    page.reload()
+    expect(page.locator("html.dark")).to_have_count(1)
+    expect(page.locator("#nav-sidebar")).to_be_hidden()
+
+
+def test_a_page_is_found_by_its_name_and_nothing_is_by_none(page: Page) -> None:
+    page.goto("/admin/")
+    page.keyboard.press("Control+k")
+    field = page.locator("[x-ref=searchInputCommand]")
+    expect(field).to_be_focused()
+    page.keyboard.press("Enter")
+    field.press_sequentially("panel")
+    expect(page.locator("#command-results-list li")).to_have_count(1)
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/admin/evidence/panel/")
+
+
+def test_a_list_is_filtered_and_acted_upon(page: Page) -> None:
+    page.goto("/admin/collections_app/languagemodel/")
+    page.locator("[x-on\\:click='filterOpen = true']").first.click()
+    expect(page.locator("#changelist-filter")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator("#changelist-filter")).to_be_hidden()
+    page.locator("input[name=_selected_action]").first.check()
+    page.locator("select[name=action]").select_option(index=1)
+    page.locator("#changelist-actions button:visible").last.click()
+    expect(page).to_have_title("Cannot delete model | Benchsite")
+
+
+def test_a_related_row_is_made_in_a_window_of_its_own(page: Page) -> None:
+    page.goto("/admin/collections_app/languagemodel/add/")
+    page.locator("[x-on\\:click*='openRelatedWidgetWrapper']").first.click()
+    with page.expect_popup() as opened:
+        page.locator("a.related-widget-wrapper-link.add-related:visible").first.click()
+    popup = opened.value
+    popup.fill("input[name=name]", "elsewhere")
+    popup.fill("input[name=base_url]", "http://127.0.0.1:9/v1")
+    with popup.expect_event("close"):
+        popup.get_by_role("button", name="Save", exact=True).click()
+    expect(page.locator("select[name=endpoint] option:checked")).to_have_text("elsewhere")
