@@ -484,7 +484,7 @@ ANYTHING = st.recursive(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=300)
 @given(ANYTHING)
 def test_no_json_whatever_breaks_the_reader(payload: Any) -> None:
     data = b"data: " + json.dumps(payload).encode() + b"\n\n"
