@@ -12,7 +12,7 @@ from daphne.server import Server
 from django.db import DatabaseError
 from twisted.internet import reactor
 
-from benchsite.http_request import unsent, use_bench_requests
+from benchsite.http.request import unsent, use_bench_requests
 from benchsite.log.sources import take_over
 from evidence.services import interrupt_running
 from gateway.asked import App

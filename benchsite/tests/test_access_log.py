@@ -12,7 +12,7 @@ import pytest
 from daphne.http_protocol import HTTPFactory
 from django.urls import get_resolver
 
-from benchsite.http_request import use_bench_requests
+from benchsite.http.request import use_bench_requests
 from benchsite.log.access import AccessLog, noted
 from benchsite.log.routes import patterns_of, route_of
 from benchsite.server import BenchServer

@@ -12,7 +12,7 @@ from django.http import HttpRequest
 from django.test import override_settings
 from django.views.debug import get_exception_reporter_class, technical_500_response
 
-from benchsite.http_request import BenchRequest
+from benchsite.http.request import BenchRequest
 from benchsite.log.lines import LineFormatter, Stderr
 
 SECRET = "quokka"

@@ -11,6 +11,8 @@ import orjson
 from daphne.http_protocol import HTTPFactory, WebRequest
 from django.conf import settings
 
+from benchsite.http.channel import BenchChannel, unfinished
+
 # What Daphne would act on before any check of ours. A handshake goes to a parser of WebSockets, which nothing here speaks
 # and which quotes headers in what it answers; Daphne-Root-Path, from whomever it comes, moves every address of the site.
 IGNORED_HEADERS = (b"upgrade", b"daphne-root-path")
@@ -24,15 +26,32 @@ class BenchRequest(WebRequest):
     """
 
     content: BytesIO
+    channel: BenchChannel
+    _room = 0
 
     def gotLength(self, length: int | None) -> None:  # noqa: N802 (Twisted's name)
         self.content = BytesIO()
+        self._room = settings.BENCH_MAX_BODY_BYTES + 1
+        encodings = self.requestHeaders.getRawHeaders(b"transfer-encoding", [])
+        if [one.lower() for one in encodings] not in ([], [b"chunked"]):
+            # Twisted passes over others than the first, and what is in front may have gone by another.
+            self.channel.refuse(400, "Send Transfer-Encoding: chunked once, or Content-Length.")
 
     def handleContentChunk(self, data: bytes) -> None:  # noqa: N802 (Twisted's name)
-        room = settings.BENCH_MAX_BODY_BYTES + 1 - self.content.tell()
-        self.content.write(data[: max(0, room)])
+        kept = data[: self._room]
+        self._room -= len(kept)
+        self.content.write(kept)
+        if kept:
+            unfinished().hold(self.channel, len(kept))
+
+    def let_go(self) -> None:
+        """Keep nothing of a body that is refused while it comes."""
+        self.content, self._room = BytesIO(), 0
 
     def requestReceived(self, command: bytes, path: bytes, version: bytes) -> None:  # noqa: N802 (Twisted's name)
+        unfinished().drop(self.channel)
+        if self.channel.refused:
+            return
         # Twisted's own would parse a form here, which nothing below reads, and answer a broken one with an empty 400.
         self.content.seek(0)
         self.args: dict[bytes, list[bytes]] = {}
@@ -72,6 +91,7 @@ def use_bench_requests(factory: HTTPFactory, channels: WeakSet[Any]) -> None:
     Call before it has a connection.
     """
     factory.log = _not_logged  # type: ignore[method-assign]
+    factory.protocol = BenchChannel  # type: ignore[assignment]
     build = factory.buildProtocol
 
     def build_ours(address: Any) -> Any:

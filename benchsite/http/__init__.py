@@ -1,0 +1,1 @@
+"""HTTP as it comes off the wire, beneath every application: Twisted's connection and Daphne's request, with bounds."""

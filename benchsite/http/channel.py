@@ -1,0 +1,113 @@
+"""A connection's unfinished requests: how long one may take to come, and how much of them all may lie in memory meanwhile.
+
+Nothing here knows who asks; that is found out when a request is whole (gateway/edge.py).
+"""
+
+from functools import cache
+from time import monotonic
+from typing import Any
+
+import orjson
+from django.conf import settings
+from twisted.internet.protocol import connectionDone
+from twisted.python.failure import Failure
+from twisted.web.http import HTTPChannel
+
+# A request's lines and headers have Twisted's 60 s, from when the connection was free for them; a body as long again, and
+# a second more for so many bytes that it has brought: 20 MB over a slow line may take 20 minutes, a drip ends.
+BODY_GRACE_SECONDS = 60.0
+SLOWEST_BYTES_PER_SECOND = 16_000
+# How many bodies of the longest kind may be half there at once.
+BODIES_HELD = 8
+_REASONS = {400: "Bad Request", 408: "Request Timeout", 503: "Service Unavailable"}
+
+
+class BenchChannel(HTTPChannel):
+    """Twisted's HTTP/1.1 connection for callers who may mean ill.
+
+    Twisted's own time-out starts anew with each byte, so that a drip would keep a request open for ever.
+    """
+
+    _body_began = 0.0
+    _body_bytes = 0
+    refused = False
+    transport: Any
+
+    def lineReceived(self, line: bytes) -> None:  # noqa: N802 (Twisted's name)
+        # The rest of a refused request may look like another, which Twisted would answer.
+        if not self.refused:
+            super().lineReceived(line)
+
+    def resetTimeout(self) -> None:  # noqa: N802 (Twisted's name)
+        if not self.line_mode:
+            super().resetTimeout()
+
+    def allHeadersReceived(self) -> None:  # noqa: N802 (Twisted's name)
+        self._body_began, self._body_bytes = monotonic(), 0
+        super().allHeadersReceived()
+
+    def rawDataReceived(self, data: bytes) -> None:  # noqa: N802 (Twisted's name)
+        if self.refused:
+            return
+        if not self._handlingRequest:
+            self._body_bytes += len(data)
+            allowed = BODY_GRACE_SECONDS + self._body_bytes / SLOWEST_BYTES_PER_SECOND
+            if monotonic() - self._body_began > allowed:
+                return self.refuse(408, "The body came too slowly. Send it again, shorter or over a better line.")
+        super().rawDataReceived(data)
+
+    def timeoutConnection(self) -> None:  # noqa: N802 (Twisted's name)
+        if self.requests and not self._handlingRequest and not self.refused:
+            return self.refuse(408, "The request did not come to its end in time.")
+        super().timeoutConnection()
+
+    def refuse(self, status: int, message: str) -> None:
+        """Answer a request that is not whole, and hang up: what else comes cannot be told from its rest."""
+        self.refused = True
+        kind = "invalid_request_error" if status < 500 else "server_error"
+        body = orjson.dumps({"error": {"message": message, "type": kind, "param": None, "code": None}})
+        lines = [
+            f"HTTP/1.1 {status} {_REASONS[status]}",
+            "Content-Type: application/json",
+            f"Content-Length: {len(body)}",
+            *(["Retry-After: 1"] if status == 503 else []),
+            "Connection: close",
+        ]
+        self.transport.write("\r\n".join([*lines, "", ""]).encode() + body)
+        super().timeoutConnection()
+
+    def connectionLost(self, reason: Failure = connectionDone) -> None:  # noqa: N802 (Twisted's name)
+        unfinished().drop(self)
+        super().connectionLost(reason)
+
+
+class Unfinished:
+    """The bytes of bodies that are not whole yet, by connection; past the most of them the oldest is refused.
+
+    The oldest: whoever fills the memory by not ending is the one who loses it, and callers who send at once go on.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._bytes: dict[BenchChannel, int] = {}
+        self._total = 0
+
+    def hold(self, channel: BenchChannel, count: int) -> None:
+        """Count `count` more bytes of the channel's body; may refuse a request, this one if there is no other."""
+        self._bytes[channel] = self._bytes.get(channel, 0) + count
+        self._total += count
+        while self._total > self._most:
+            oldest = next(iter(self._bytes))
+            self.drop(oldest)
+            oldest.requests[-1].let_go()
+            oldest.refuse(503, "Too many long bodies are coming in at once. Send this one again in a moment.")
+
+    def drop(self, channel: BenchChannel) -> None:
+        """Its body is whole, or will never be."""
+        self._total -= self._bytes.pop(channel, 0)
+
+
+@cache
+def unfinished() -> Unfinished:
+    """The process's own."""
+    return Unfinished(BODIES_HELD * settings.BENCH_MAX_BODY_BYTES)
