@@ -23,9 +23,19 @@ class TextPart:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ImagePart:
-    """An image by http(s) URL or by data URL."""
+    """An image by http(s) URL, or by the data URL of its base64."""
 
     url: str
+
+    @property
+    def is_inline(self) -> bool:
+        """Whether the URL holds the picture itself."""
+        return self.url[:5].lower() == "data:"
+
+    def inline(self) -> tuple[str, str]:
+        """The media type and the base64 of an image that is inline."""
+        described, _, data = self.url.partition(",")
+        return described[len("data:") :].partition(";")[0], data
 
     def __str__(self) -> str:
         return describe_image(self.url)
@@ -90,5 +100,5 @@ class ChatRequest:
 
 def web_images(messages: Iterable[Message]) -> tuple[str, ...]:
     """The addresses of the images that are named by one."""
-    images = (part.url for message in messages for part in message.parts if isinstance(part, ImagePart))
-    return tuple(url for url in images if url[:5].lower() != "data:")
+    images = (part for message in messages for part in message.parts if isinstance(part, ImagePart))
+    return tuple(image.url for image in images if not image.is_inline)

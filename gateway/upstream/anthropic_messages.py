@@ -11,7 +11,7 @@ from gateway.chat import ImagePart, Message, Part
 from gateway.upstream.answer import gathered
 from gateway.upstream.classify import error_in, read_error
 from gateway.upstream.contract import Completion, Delta, UpstreamError
-from gateway.upstream.payload import mapping_of, read_json, text_of
+from gateway.upstream.payload import count_of, mapping_of, read_json, text_of
 from gateway.upstream.sse import BEGINS, events
 
 PATH = "/messages"
@@ -24,8 +24,6 @@ RENAMED = {"max_completion_tokens": "max_tokens"}
 INPUT_COUNTS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 TOOL_BLOCKS = ("tool_use", "server_tool_use", "mcp_tool_use")
 OUR_EVENTS = ("message_", "content_block_")
-# A count above this is no count, and no column holds it.
-MOST_TOKENS = 2**31
 
 
 def build_request(model: str, messages: Sequence[Message], options: Mapping[str, Any]) -> dict[str, Any]:
@@ -108,18 +106,17 @@ def _content(parts: Sequence[Part]) -> Any:
     if len(parts) == 1 and not isinstance(parts[0], ImagePart):
         return parts[0].text
     return [
-        {"type": "image", "source": _source(part.url)} if isinstance(part, ImagePart) else {"type": "text", "text": part.text}
+        {"type": "image", "source": _source(part)} if isinstance(part, ImagePart) else {"type": "text", "text": part.text}
         for part in parts
     ]
 
 
-def _source(url: str) -> dict[str, str]:
-    if url[:5].lower() != "data:":
-        return {"type": "url", "url": url}
-    described, _, data = url[5:].partition(",")
+def _source(image: ImagePart) -> dict[str, str]:
+    if not image.is_inline:
+        return {"type": "url", "url": image.url}
+    media_type, data = image.inline()
     # Everybody but Anthropic also takes the name that is none.
-    media_type = described.partition(";")[0].lower().replace("image/jpg", "image/jpeg")
-    return {"type": "base64", "media_type": media_type, "data": data}
+    return {"type": "base64", "media_type": media_type.lower().replace("image/jpg", "image/jpeg"), "data": data}
 
 
 def _event(name: str, data: bytes) -> Mapping[str, Any]:
@@ -169,15 +166,11 @@ def _ended(event: Mapping[str, Any], ending: Mapping[str, Any]) -> Delta:
         refusal=text_of(mapping_of(ending.get("stop_details")).get("explanation")),
         finish_reason=text_of(ending.get("stop_reason")),
         input_tokens=_input_tokens(event),
-        output_tokens=_count(usage.get("output_tokens")),
+        output_tokens=count_of(usage.get("output_tokens")),
     )
 
 
 def _input_tokens(event: Mapping[str, Any]) -> int | None:
     """The whole prompt: cached parts are counted apart. No count is a nought: relays say that while they do not know."""
     usage = mapping_of(event.get("usage"))
-    return _count(sum(_count(usage.get(name)) or 0 for name in INPUT_COUNTS)) or None
-
-
-def _count(value: Any) -> int | None:
-    return value if type(value) is int and 0 <= value < MOST_TOKENS else None
+    return count_of(sum(count_of(usage.get(name)) or 0 for name in INPUT_COUNTS)) or None

@@ -11,7 +11,7 @@ from gateway.chat import ImagePart, Message, Part
 from gateway.upstream.answer import gathered
 from gateway.upstream.classify import error_in, read_error
 from gateway.upstream.contract import Completion, Delta, UpstreamError
-from gateway.upstream.payload import mapping_of, read_json, text_of
+from gateway.upstream.payload import count_of, mapping_of, read_json, text_of, unwrapped
 from gateway.upstream.sse import BEGINS, events
 
 PATH = "/models/{model}:streamGenerateContent?alt=sse"
@@ -25,8 +25,6 @@ RENAMED = {"max_tokens": "maxOutputTokens", "max_completion_tokens": "maxOutputT
 TOOL_PARTS = ("functionCall", "executableCode", "codeExecutionResult", "toolCall")
 DONE = b"[DONE]"
 LONGEST_PRINT = 64_000
-# A count above this is no count, and no column holds it.
-MOST_TOKENS = 2**31
 
 
 def build_request(model: str, messages: Sequence[Message], options: Mapping[str, Any]) -> dict[str, Any]:
@@ -91,18 +89,18 @@ def parse_error(status: int, headers: Mapping[str, str], body: bytes) -> Upstrea
 
 
 def _parts(parts: Sequence[Part]) -> list[dict[str, Any]]:
-    return [_image(part.url) if isinstance(part, ImagePart) else {"text": part.text} for part in parts]
+    return [_image(part) if isinstance(part, ImagePart) else {"text": part.text} for part in parts]
 
 
-def _image(url: str) -> dict[str, Any]:
+def _image(image: ImagePart) -> dict[str, Any]:
     """An image as data, or by its URL: Google fetches those itself, and guesses a type that the URL does not tell."""
-    if url[:5].lower() == "data:":
-        described, _, data = url[5:].partition(",")
-        return {"inlineData": {"mimeType": described.partition(";")[0], "data": data}}
-    name = url.partition("?")[0].partition("#")[0].rpartition("/")[2]
+    if image.is_inline:
+        media_type, data = image.inline()
+        return {"inlineData": {"mimeType": media_type, "data": data}}
+    name = image.url.partition("?")[0].partition("#")[0].rpartition("/")[2]
     kind, _ = mimetypes.guess_type(name, strict=False)
     known = {"mimeType": kind} if kind and kind.startswith("image/") else {}
-    return {"fileData": {"fileUri": url, **known}}
+    return {"fileData": {"fileUri": image.url, **known}}
 
 
 def _without_print(lines: Iterable[bytes]) -> Iterator[bytes]:
@@ -136,7 +134,7 @@ def _chunk(data: bytes) -> Mapping[str, Any]:
         payload = read_json(data)
     except ValueError as error:
         raise UpstreamError("a malformed chunk came in the stream", kind="bad_reply") from error
-    return mapping_of(payload[0] if isinstance(payload, list) and payload else payload)
+    return unwrapped(payload)
 
 
 def _delta(chunk: Mapping[str, Any]) -> Delta:
@@ -147,7 +145,7 @@ def _delta(chunk: Mapping[str, Any]) -> Delta:
     feedback = mapping_of(chunk.get("promptFeedback"))
     blocked = text_of(feedback.get("blockReason"))
     usage = mapping_of(chunk.get("usageMetadata"))
-    written, thought = _count(usage, "candidatesTokenCount"), _count(usage, "thoughtsTokenCount")
+    written, thought = count_of(usage.get("candidatesTokenCount")), count_of(usage.get("thoughtsTokenCount"))
     return Delta(
         text="".join(text_of(part.get("text")) for part in parts if not part.get("thought")),
         reasoning="".join(text_of(part.get("text")) for part in parts if part.get("thought")),
@@ -155,12 +153,7 @@ def _delta(chunk: Mapping[str, Any]) -> Delta:
         calls_tool=any(name in part for part in parts for name in TOOL_PARTS),
         finish_reason=text_of(candidate.get("finishReason")) or blocked,
         model=text_of(chunk.get("modelVersion")),
-        input_tokens=_count(usage, "promptTokenCount"),
+        input_tokens=count_of(usage.get("promptTokenCount")),
         # Thoughts are paid for, and counted apart.
         output_tokens=None if written is None and thought is None else (written or 0) + (thought or 0),
     )
-
-
-def _count(usage: Mapping[str, Any], name: str) -> int | None:
-    value = usage.get(name)
-    return value if type(value) is int and 0 <= value < MOST_TOKENS else None

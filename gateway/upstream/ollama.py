@@ -10,7 +10,7 @@ from gateway.chat import ImagePart, Message
 from gateway.upstream.answer import gathered
 from gateway.upstream.classify import error_in, read_error
 from gateway.upstream.contract import Completion, Delta, UpstreamError
-from gateway.upstream.payload import mapping_of, read_json, text_of
+from gateway.upstream.payload import count_of, mapping_of, read_json, text_of
 
 PATH = "/api/chat"
 # A stream is lines of JSON; a whole reply is read as a stream of one.
@@ -22,8 +22,6 @@ OURS = frozenset({"model", "messages", "stream", "tools", "options"})
 RENAMED = {"max_tokens": "num_predict", "max_completion_tokens": "num_predict"}
 # Ollama's own name for reasoning, and those that imitations keep from other formats.
 THOUGHTS = ("thinking", "reasoning_content", "reasoning")
-# A count above this is no count, and no column holds it.
-MOST_TOKENS = 2**31
 
 
 def build_request(model: str, messages: Sequence[Message], options: Mapping[str, Any]) -> dict[str, Any]:
@@ -81,12 +79,13 @@ def _message(message: Message) -> dict[str, Any]:
 
 
 def _base64_of(image: ImagePart) -> str:
-    if image.url[:5].lower() != "data:":
+    if not image.is_inline:
         raise UpstreamError(
             "Ollama's API carries images as data, not by URL, and this request has one by URL: send the image itself",
             kind="refused",
         )
-    return image.url.partition(",")[2]
+    _, data = image.inline()
+    return data
 
 
 def _chunks(lines: Iterable[bytes]) -> Iterator[Mapping[str, Any]]:
@@ -131,11 +130,6 @@ def _delta(chunk: Mapping[str, Any]) -> Delta:
         # Old servers end without saying why.
         finish_reason=(text_of(chunk.get("done_reason")) or "stop") if chunk.get("done") is True else "",
         model=text_of(chunk.get("model")),
-        input_tokens=_count(chunk, "prompt_eval_count"),
-        output_tokens=_count(chunk, "eval_count"),
+        input_tokens=count_of(chunk.get("prompt_eval_count")),
+        output_tokens=count_of(chunk.get("eval_count")),
     )
-
-
-def _count(chunk: Mapping[str, Any], name: str) -> int | None:
-    value = chunk.get(name)
-    return value if type(value) is int and 0 <= value < MOST_TOKENS else None

@@ -10,7 +10,7 @@ from gateway.chat import ImagePart, Message, Part
 from gateway.upstream.answer import gathered
 from gateway.upstream.classify import error_in, read_error
 from gateway.upstream.contract import Completion, Delta, UpstreamError
-from gateway.upstream.payload import mapping_of, read_json, text_of
+from gateway.upstream.payload import first_count, mapping_of, read_json, text_of, unwrapped
 from gateway.upstream.sse import BEGINS, events
 
 PATH = "/chat/completions"
@@ -19,8 +19,6 @@ DONE = b"[DONE]"
 # Names under which a chunk comes; another event's data may be anything.
 CHUNKS = ("", "message", "chunk")
 PLAIN = frozenset(("role", "content"))
-# A count above this is no count, and no column holds it.
-MOST_TOKENS = 2**31
 
 
 def build_request(model: str, messages: Sequence[Message], options: Mapping[str, Any]) -> dict[str, Any]:
@@ -42,7 +40,7 @@ def headers(key: str) -> dict[str, str]:
 
 def parse_reply(payload: Any) -> Completion:
     """Read a whole reply. Raises UpstreamError."""
-    reply = _unwrapped(payload)
+    reply = unwrapped(payload)
     choice = _choice(reply)
     failure = _failure(reply, choice)
     if failure or not isinstance(reply.get("choices"), list):
@@ -93,17 +91,12 @@ def _chunk(name: str, data: bytes) -> Mapping[str, Any]:
     except ValueError:
         payload = None
     if isinstance(payload, dict | list):
-        return _unwrapped(payload)
+        return unwrapped(payload)
     if name == "error":
         raise read_error(200, {}, data)
     if name in CHUNKS and data.strip():
         raise UpstreamError("a malformed chunk came in the stream", kind="bad_reply")
     return {}
-
-
-def _unwrapped(payload: Any) -> Mapping[str, Any]:
-    """The object itself, also out of a list of one, as some relays send errors."""
-    return mapping_of(payload[0] if isinstance(payload, list) and payload else payload)
 
 
 def _choice(reply: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -136,8 +129,8 @@ def _delta(reply: Mapping[str, Any], choice: Mapping[str, Any]) -> Delta:
         calls_tool=bool(said.get("tool_calls") or said.get("function_call")),
         finish_reason=text_of(finish_reason),
         model=model,
-        input_tokens=_count(mapping_of(usage), "prompt_tokens", "input_tokens"),
-        output_tokens=_count(mapping_of(usage), "completion_tokens", "output_tokens"),
+        input_tokens=first_count(mapping_of(usage), "prompt_tokens", "input_tokens"),
+        output_tokens=first_count(mapping_of(usage), "completion_tokens", "output_tokens"),
     )
 
 
@@ -161,7 +154,3 @@ def _reasoning(said: Mapping[str, Any]) -> str:
     details = said.get("reasoning_details")
     parts = [mapping_of(detail) for detail in details] if isinstance(details, list) else []
     return "".join(text_of(part.get("text")) or text_of(part.get("summary")) for part in parts)
-
-
-def _count(usage: Mapping[str, Any], *names: str) -> int | None:
-    return next((usage[name] for name in names if type(usage.get(name)) is int and 0 <= usage[name] < MOST_TOKENS), None)

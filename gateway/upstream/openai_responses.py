@@ -11,7 +11,7 @@ from gateway.chat import ImagePart, Message, Part
 from gateway.upstream.answer import gathered
 from gateway.upstream.classify import error_in, read_error
 from gateway.upstream.contract import Completion, Delta, UpstreamError
-from gateway.upstream.payload import mapping_of, read_json, text_of
+from gateway.upstream.payload import first_count, mapping_of, read_json, text_of, unwrapped
 from gateway.upstream.sse import BEGINS, events
 
 PATH = "/responses"
@@ -27,8 +27,6 @@ ADDS = {
 ENDS = ("response.completed", "response.incomplete")
 FAILED = ("failed", "cancelled")
 TEXTS = ("output_text", "text")
-# A count above this is no count, and no column holds it.
-MOST_TOKENS = 2**31
 
 
 def build_request(model: str, messages: Sequence[Message], options: Mapping[str, Any]) -> dict[str, Any]:
@@ -54,7 +52,7 @@ def headers(key: str) -> dict[str, str]:
 
 def parse_reply(payload: Any) -> Completion:
     """Read a whole reply. Raises UpstreamError."""
-    reply = _unwrapped(payload)
+    reply = unwrapped(payload)
     failure = _failure(reply)
     if failure or not isinstance(reply.get("output"), list):
         raise failure or error_in(reply)
@@ -108,7 +106,7 @@ def _part(part: Part, text: str) -> dict[str, Any]:
 def _event(name: str, data: bytes) -> Mapping[str, Any]:
     """An event's JSON, empty for one that is none of ours. Raises UpstreamError for an error, or what cannot be read."""
     try:
-        event = _unwrapped(read_json(data))
+        event = unwrapped(read_json(data))
     except ValueError:
         event = {}
         if name.startswith("response.") or (not name and data.strip()):
@@ -117,11 +115,6 @@ def _event(name: str, data: bytes) -> Mapping[str, Any]:
         raise error_in(event) if event else read_error(200, {}, data)
     # Some relays leave out one of the two.
     return {"type": name, **event}
-
-
-def _unwrapped(payload: Any) -> Mapping[str, Any]:
-    """The object itself, also out of a list of one, as some relays send errors."""
-    return mapping_of(payload[0] if isinstance(payload, list) and payload else payload)
 
 
 def _failure(response: Mapping[str, Any], *, failed: bool = False) -> UpstreamError | None:
@@ -155,8 +148,8 @@ def _whole(response: Mapping[str, Any]) -> Delta:
         calls_tool=any(text_of(item.get("type")).endswith("_call") for item in items),
         finish_reason=_finish_reason(response),
         model=text_of(response.get("model")),
-        input_tokens=_count(usage, "input_tokens", "prompt_tokens"),
-        output_tokens=_count(usage, "output_tokens", "completion_tokens"),
+        input_tokens=first_count(usage, "input_tokens", "prompt_tokens"),
+        output_tokens=first_count(usage, "output_tokens", "completion_tokens"),
     )
 
 
@@ -176,7 +169,3 @@ def _parts(content: Any) -> list[Mapping[str, Any]]:
     if isinstance(content, str):
         return [{"type": "output_text", "text": content}]
     return [mapping_of(part) for part in content] if isinstance(content, list) else []
-
-
-def _count(usage: Mapping[str, Any], *names: str) -> int | None:
-    return next((usage[name] for name in names if type(usage.get(name)) is int and 0 <= usage[name] < MOST_TOKENS), None)

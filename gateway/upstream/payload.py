@@ -40,6 +40,11 @@ def mapping_of(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def unwrapped(payload: Any) -> Mapping[str, Any]:
+    """The object itself, also out of a list of one, as some relays send errors."""
+    return mapping_of(payload[0] if isinstance(payload, list) and payload else payload)
+
+
 def text_of(value: Any) -> str:
     """`value` if it is a string, else an empty one."""
     return value if isinstance(value, str) else ""
@@ -62,3 +67,8 @@ def short(name: str) -> str:
 def count_of(value: Any) -> int | None:
     """`value` if it counts tokens, else None."""
     return value if type(value) is int and 0 <= value < MOST_TOKENS else None
+
+
+def first_count(usage: Mapping[str, Any], *names: str) -> int | None:
+    """The first of these fields that counts tokens: some servers keep the names of another format."""
+    return next((count for name in names if (count := count_of(usage.get(name))) is not None), None)
