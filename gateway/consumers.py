@@ -131,8 +131,7 @@ def _told_already(scope: Mapping[str, Any]) -> int:
 
 
 def _ended_after(reply: PanelReply, told: int) -> Iterator[SeatAnswer]:
-    called = (*reply.seats, reply.merger) if reply.merger else reply.seats
-    return (seat for seat in called if seat.ended_as is not None and seat.ended_as > told)
+    return (seat for seat in reply.called if seat.ended_as is not None and seat.ended_as > told)
 
 
 async def _happens(change: asyncio.Event | None, seconds: float) -> bool:

@@ -121,6 +121,11 @@ class PanelReply:
     note: str = ""
 
     @property
+    def called(self) -> tuple[SeatAnswer, ...]:
+        """Every call: the seats, then the merger if one was asked."""
+        return (*self.seats, self.merger) if self.merger else self.seats
+
+    @property
     def answered(self) -> int:
         return sum(seat.status == "ok" for seat in self.seats)
 

@@ -78,12 +78,11 @@ def recorded_reply(caller: Caller, panel_id: str, base_url: str) -> PanelReply:
 
 def status_of(reply: PanelReply) -> str:
     """running, done or interrupted."""
-    called = (*reply.seats, reply.merger) if reply.merger else reply.seats
     if reply.panel.reply == "merged" and not reply.merger and not reply.note:
         return "running"
-    if any(seat.status == "running" for seat in called):
+    if any(seat.status == "running" for seat in reply.called):
         return "running"
-    return "interrupted" if any(seat.error_kind == "interrupted" for seat in called) else "done"
+    return "interrupted" if any(seat.error_kind == "interrupted" for seat in reply.called) else "done"
 
 
 def _told(reply: PanelReply) -> PanelReply:

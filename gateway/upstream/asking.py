@@ -29,7 +29,7 @@ SHORTEST_KEY_HIDDEN_IN_ANSWERS = 16
 
 
 class Asking:
-    """One call. Made for one `ask`, used by one thread."""
+    """One call. Made for one `ask` or one `run`, used by one thread."""
 
     def __init__(self, target: Target, *, typed_key: TypedKey | None, on_delta: Callable[[Delta], None] | None) -> None:
         self._target = target

@@ -200,8 +200,7 @@ def _usage(reply: PanelReply) -> dict[str, int]:
 
 def _seats(reply: PanelReply) -> str:
     """Who sat, as JSON in ASCII; of a panel too long for a header the first seats, since JSON cut short is none."""
-    seats = [*reply.seats, *([reply.merger] if reply.merger else [])]
-    told = [{"call": seat.call, "seat": seat.seat, "alias": seat.alias, "status": seat.status} for seat in seats]
+    told = [{"call": seat.call, "seat": seat.seat, "alias": seat.alias, "status": seat.status} for seat in reply.called]
     while len(written := json.dumps(told, separators=(",", ":"))) > _LONGEST_SEATS:
         told.pop()
     return written

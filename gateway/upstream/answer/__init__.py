@@ -46,7 +46,7 @@ class Gathering:
         thought, text = split_thinking(_joined(self._text), apart=bool(reasoning))
         return text, "\n\n".join(filter(None, (reasoning, thought)))
 
-    def completion(self, *, first_token_seconds: float | None = None) -> Completion:
+    def completion(self) -> Completion:
         """The whole answer. Raises UpstreamError when it is a notice."""
         text, reasoning = self.parts()
         notice = notice_in(text)
@@ -60,7 +60,6 @@ class Gathering:
             model=short(self._model),
             input_tokens=self._input_tokens,
             output_tokens=self._output_tokens,
-            first_token_seconds=first_token_seconds,
             empty_why=self._why_empty(text, reasoning) if empty else "",
         )
 
