@@ -141,8 +141,12 @@ class PanelReply:
             raise EveryoneRateLimited(message, wait=min(waits, default=None), bench=bench)
         raise NobodyAnswered(message, code="no_seat_answered", bench=bench)
 
+    def bench_field(self) -> dict[str, Any]:
+        """The field as part of a body; nothing for a caller who wants none."""
+        return {"bench": self.bench()} if self.panel.field else {}
+
     def bench(self) -> dict[str, Any]:
-        """The reply's `bench` field: the same seats as data."""
+        """The value of the reply's `bench` field: the same seats as data."""
         panel = self.panel
         bench: dict[str, Any] = {
             "panel": panel.id,

@@ -34,9 +34,9 @@ def listing_format(headers: Mapping[str, str], by_path: WireFormat) -> WireForma
     if by_path.NAME != openai_chat.NAME:
         return by_path
     if "x-goog-api-key" in headers or "x-goog-api-client" in headers:
-        return FORMATS.get("gemini", by_path)
+        return gemini
     if "anthropic-version" in headers:
-        return FORMATS.get("anthropic_messages", by_path)
+        return anthropic_messages
     return by_path
 
 

@@ -62,15 +62,14 @@ def parse_request(payload: Any, route: Route, **path: str) -> ChatRequest:
 
 
 def render_reply(reply: PanelReply, route: Route) -> Rendered:
-    body: dict[str, Any] = {
+    body = {
         "id": f"msg_{reply.panel.id}",
         **_message_fields(reply.panel.model),
         "content": [{"type": "text", "text": reply.content}],
         "stop_reason": "end_turn",
         "usage": _usage(reply),
+        **reply.bench_field(),
     }
-    if reply.panel.field:
-        body["bench"] = reply.bench()
     return Rendered(body, {"request-id": f"req_{reply.panel.id}"})
 
 
@@ -145,9 +144,8 @@ class _Events:
         return (_event("ping"),)
 
     def finish(self, reply: PanelReply) -> tuple[bytes, ...]:
-        bench = {"bench": reply.bench()} if reply.panel.field else {}
         ended = {"stop_reason": "end_turn", "stop_sequence": None}
-        delta = _event("message_delta", delta=ended, usage=_usage(reply), **bench)
+        delta = _event("message_delta", delta=ended, usage=_usage(reply), **reply.bench_field())
         return (_event("content_block_stop", index=0), delta, _event("message_stop"))
 
     def error(self, status: int, message: str, **extra: Any) -> tuple[bytes, ...]:

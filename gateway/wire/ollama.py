@@ -209,7 +209,7 @@ def _said(model: str, route: Route, text: str) -> dict[str, Any]:
 def _ending(reply: PanelReply) -> dict[str, Any]:
     """How a reply ends: counts by the size estimate, and the panel's time, in nanoseconds."""
     nanoseconds = max(1, int(reply.seconds * 1e9))
-    ending: dict[str, Any] = {
+    return {
         "done": True,
         "done_reason": "stop",
         "total_duration": nanoseconds,
@@ -218,8 +218,8 @@ def _ending(reply: PanelReply) -> dict[str, Any]:
         "prompt_eval_duration": 0,
         "eval_count": reply.completion_tokens,
         "eval_duration": nanoseconds,
+        **reply.bench_field(),
     }
-    return ending | ({"bench": reply.bench()} if reply.panel.field else {})
 
 
 def _listed(collection: ListedCollection) -> dict[str, Any]:

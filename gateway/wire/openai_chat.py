@@ -10,7 +10,7 @@ from gateway.chat import ChatRequest, Message, Part, TextPart
 from gateway.errors import BadRequest
 from gateway.reply import PanelReply
 from gateway.wire.contract import Rendered, Route, StreamEncoder
-from gateway.wire.openai_shape import data_event, parts_of, role_of, usage
+from gateway.wire.openai_shape import KEEPALIVE, chunks_end, data_event, parts_of, role_of, usage
 
 # Functions of this format, as of every other; OpenAI's formats share them.
 from gateway.wire.openai_shape import render_count as render_count
@@ -52,13 +52,8 @@ def parse_request(payload: Any, route: Route, **path: str) -> ChatRequest:
     )
 
 
-def _ignored_of_messages(body: Fields) -> tuple[str, ...]:
-    named = any(fields.get("name") is not None for fields in body.objects("messages"))
-    return ("messages.name",) if named else ()
-
-
 def render_reply(reply: PanelReply, route: Route) -> Rendered:
-    body: dict[str, Any] = {
+    body = {
         "id": f"chatcmpl-{reply.panel.id}",
         "object": "chat.completion",
         "created": int(reply.panel.created),
@@ -72,9 +67,8 @@ def render_reply(reply: PanelReply, route: Route) -> Rendered:
             }
         ],
         "usage": usage(reply),
+        **reply.bench_field(),
     }
-    if reply.panel.field:
-        body["bench"] = reply.bench()
     return Rendered(body)
 
 
@@ -104,14 +98,11 @@ class _Chunks:
         return (self._chunk({"content": piece}),)
 
     def keepalive(self) -> tuple[bytes, ...]:
-        return (b": seats are thinking\n\n",)
+        return (KEEPALIVE,)
 
     def finish(self, reply: PanelReply) -> tuple[bytes, ...]:
-        bench = {"bench": reply.bench()} if reply.panel.field else {}
-        events = [self._chunk({}, finish_reason="stop", **bench)]
-        if self._include_usage:
-            events.append(data_event({**self._common, "choices": [], "usage": usage(reply)}))
-        return (*events, b"data: [DONE]\n\n")
+        last = self._chunk({}, finish_reason="stop", **reply.bench_field())
+        return (last, *chunks_end(self._common, reply, include_usage=self._include_usage))
 
     def error(self, status: int, message: str, **extra: Any) -> tuple[bytes, ...]:
         return (data_event(render_error(status, message, **extra)),)
@@ -119,6 +110,11 @@ class _Chunks:
     def _chunk(self, delta: dict[str, Any], finish_reason: str | None = None, **extra: Any) -> bytes:
         choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish_reason}
         return data_event({**self._common, "choices": [choice], **extra})
+
+
+def _ignored_of_messages(body: Fields) -> tuple[str, ...]:
+    named = any(fields.get("name") is not None for fields in body.objects("messages"))
+    return ("messages.name",) if named else ()
 
 
 def _message(fields: Fields) -> Message:

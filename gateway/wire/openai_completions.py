@@ -10,7 +10,7 @@ from gateway.chat import ChatRequest, Message, TextPart
 from gateway.errors import BadRequest
 from gateway.reply import PanelReply
 from gateway.wire.contract import Rendered, Route, StreamEncoder
-from gateway.wire.openai_shape import data_event, usage
+from gateway.wire.openai_shape import KEEPALIVE, chunks_end, data_event, usage
 
 # Functions of this format, as of every other; OpenAI's formats share them.
 from gateway.wire.openai_shape import render_count as render_count
@@ -44,16 +44,15 @@ def parse_request(payload: Any, route: Route, **path: str) -> ChatRequest:
 
 
 def render_reply(reply: PanelReply, route: Route) -> Rendered:
-    body: dict[str, Any] = {
+    body = {
         "id": f"cmpl-{reply.panel.id}",
         "object": "text_completion",
         "created": int(reply.panel.created),
         "model": reply.panel.model,
         "choices": [_choice(reply.content, finish_reason="stop")],
         "usage": usage(reply),
+        **reply.bench_field(),
     }
-    if reply.panel.field:
-        body["bench"] = reply.bench()
     return Rendered(body)
 
 
@@ -84,14 +83,11 @@ class _Chunks:
         return (self._chunk(_choice(piece)),)
 
     def keepalive(self) -> tuple[bytes, ...]:
-        return (b": seats are thinking\n\n",)
+        return (KEEPALIVE,)
 
     def finish(self, reply: PanelReply) -> tuple[bytes, ...]:
-        bench = {"bench": reply.bench()} if reply.panel.field else {}
-        events = [self._chunk(_choice("", finish_reason="stop"), **bench)]
-        if self._include_usage:
-            events.append(data_event({**self._common, "choices": [], "usage": usage(reply)}))
-        return (*events, b"data: [DONE]\n\n")
+        last = self._chunk(_choice("", finish_reason="stop"), **reply.bench_field())
+        return (last, *chunks_end(self._common, reply, include_usage=self._include_usage))
 
     def error(self, status: int, message: str, **extra: Any) -> tuple[bytes, ...]:
         return (data_event(render_error(status, message, **extra)),)

@@ -11,7 +11,7 @@ from gateway.chat import ChatRequest, Message, Part, TextPart
 from gateway.errors import BadRequest
 from gateway.reply import PanelReply
 from gateway.wire.contract import Rendered, Route, StreamEncoder
-from gateway.wire.openai_shape import data_event, parts_of, role_of
+from gateway.wire.openai_shape import KEEPALIVE, data_event, parts_of, role_of
 
 # Functions of this format, as of every other; OpenAI's formats share them.
 from gateway.wire.openai_shape import render_error as render_error
@@ -108,7 +108,7 @@ class _Events:
         return (self._event("response.output_text.delta", **self._place, delta=piece, logprobs=[]),)
 
     def keepalive(self) -> tuple[bytes, ...]:
-        return (b": seats are thinking\n\n",)
+        return (KEEPALIVE,)
 
     def finish(self, reply: PanelReply) -> tuple[bytes, ...]:
         # What has been streamed, in the order in which seats finished: a helper's whole text is the sum of its pieces.
@@ -140,8 +140,7 @@ class _Events:
 
 
 def _completed(about: Mapping[str, Any], item: dict[str, Any], reply: PanelReply) -> dict[str, Any]:
-    bench = {"bench": reply.bench()} if reply.panel.field else {}
-    return _response(about, "completed", [item], usage=_usage(reply), **bench)
+    return _response(about, "completed", [item], usage=_usage(reply), **reply.bench_field())
 
 
 def _response(about: Mapping[str, Any], status: str, output: Sequence[Any] = (), **known: Any) -> dict[str, Any]:

@@ -1,7 +1,7 @@
-"""What OpenAI's formats share: roles and content, the error object, lists of models, events of data, chat's token counts."""
+"""What OpenAI's formats share: roles and content, the error object, lists of models, a stream's events, chat's token counts."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from gateway.chat import Part, Role, TextPart
@@ -10,6 +10,7 @@ from gateway.reply import PanelReply
 from gateway.wire.contract import ListedCollection
 from gateway.wire.reading import Fields, kind_of
 
+KEEPALIVE = b": seats are thinking\n\n"
 _ROLES: dict[str, Role] = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
 _TYPES = {429: "requests"}
 _CODES = {401: "invalid_api_key", 429: "rate_limit_exceeded"}
@@ -67,6 +68,12 @@ def render_model(collection: ListedCollection) -> dict[str, Any]:
 def data_event(payload: Any) -> bytes:
     """One event, in ASCII: some readers split lines at characters that JSON allows in strings."""
     return b"data: " + json.dumps(payload).encode("ascii") + b"\n\n"
+
+
+def chunks_end(common: Mapping[str, Any], reply: PanelReply, *, include_usage: bool) -> tuple[bytes, ...]:
+    """What follows the last choice of a stream of chunks; `common` is what every chunk has."""
+    counts = [data_event({**common, "choices": [], "usage": usage(reply)})] if include_usage else []
+    return (*counts, b"data: [DONE]\n\n")
 
 
 def usage(reply: PanelReply) -> dict[str, int]:
