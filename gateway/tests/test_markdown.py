@@ -10,6 +10,7 @@ from markdown_it import MarkdownIt
 
 from gateway.panel import markdown
 from gateway.reply import AskedPanel, SeatAnswer, SkippedSeat
+from gateway.tests.replies import asked_panel
 
 
 def answer(**fields) -> SeatAnswer:
@@ -17,23 +18,7 @@ def answer(**fields) -> SeatAnswer:
 
 
 def panel(**fields) -> AskedPanel:
-    plain = {
-        "id": "p1",
-        "model": "bench/core",
-        "collection": "bench/core",
-        "shape": "general",
-        "shape_by": "set on the collection",
-        "reply": "all",
-        "members": 1,
-        "explorers": 2,
-        "skipped": (),
-        "ignored": (),
-        "notice": "",
-        "prompt_tokens": 1,
-        "created": 0.0,
-        "verdict_url": "http://127.0.0.1:8123/bench/verdict",
-    }
-    return AskedPanel(**(plain | fields))
+    return asked_panel(**{"explorers": 2} | fields)
 
 
 def test_a_section_names_seat_call_status_and_seconds():

@@ -13,7 +13,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from gateway.chat import ChatRequest, ImagePart, Message, TextPart
-from gateway.reply import AskedPanel, PanelReply, SeatAnswer
+from gateway.reply import PanelReply
+from gateway.tests.replies import panel_reply, seat_answer
 from gateway.upstream import PROTOCOLS
 from gateway.upstream.answer import Gathering
 from gateway.upstream.answer.thinking import split_thinking
@@ -184,21 +185,12 @@ def holds_no_thoughts(text: str) -> bool:
 
 
 def replied(content: str) -> PanelReply:
-    panel = AskedPanel(
-        id="p20261129-210937-ebfe",
-        model=MODEL,
-        collection=MODEL,
-        shape="general",
-        shape_by="set on the collection",
-        reply="all",
-        members=1,
-        explorers=0,
-        skipped=(),
-        ignored=(),
-        notice="",
-        prompt_tokens=12,
-        created=1_796_000_000.0,
-        verdict_url="http://127.0.0.1:8123/bench/verdict",
-    )
-    seat = SeatAnswer(call="p20261129-210937-ebfe.member1", alias="fast", status="ok", answer="Yes.", seconds=1.0)
-    return PanelReply(panel=panel, seats=(seat,), content=content, seconds=1.0, completion_tokens=34)
+    panel = {
+        "id": "p20261129-210937-ebfe",
+        "model": MODEL,
+        "collection": MODEL,
+        "prompt_tokens": 12,
+        "created": 1_796_000_000.0,
+    }
+    seat = seat_answer(call=f"{panel['id']}.member1")
+    return panel_reply(seat, content=content, completion_tokens=34, **panel)

@@ -8,25 +8,11 @@ from gateway.chat import ChatRequest, Message, TextPart
 from gateway.panel.request import Request
 from gateway.panel.running import PanelRun
 from gateway.panel.seating import Seat
-from gateway.reply import AskedPanel, SeatAnswer
+from gateway.reply import SeatAnswer
+from gateway.tests.replies import asked_panel
 from keys.services import LOCAL
 
-PANEL = AskedPanel(
-    id="p1",
-    model="bench/core",
-    collection="bench/core",
-    shape="general",
-    shape_by="set on the collection",
-    reply="all",
-    members=8,
-    explorers=0,
-    skipped=(),
-    ignored=(),
-    notice="",
-    prompt_tokens=1,
-    created=0.0,
-    verdict_url="http://bench/bench/verdict",
-)
+PANEL = asked_panel(members=8)
 CHAT = ChatRequest(format="openai_chat", model="bench/core", messages=(Message("user", (TextPart("Is it?"),)),))
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from gateway.chat import ImagePart, TextPart
 from gateway.errors import BadRequest, NotFound
-from gateway.reply import AskedPanel, PanelReply, SeatAnswer
+from gateway.tests.replies import panel_reply
 from gateway.wire import anthropic_messages, render_refusal
 from gateway.wire.contract import ListedCollection
 
@@ -24,29 +24,6 @@ def said(*blocks):
     """The parts that a user's message of these blocks is read as."""
     (message,) = parse(messages=[{"role": "user", "content": list(blocks)}]).messages
     return message.parts
-
-
-def reply(**fields) -> PanelReply:
-    asked = {
-        "id": "p1",
-        "model": "bench/core",
-        "collection": "bench/core",
-        "shape": "general",
-        "shape_by": "set on the collection",
-        "reply": "all",
-        "members": 1,
-        "explorers": 0,
-        "skipped": (),
-        "ignored": (),
-        "notice": "",
-        "prompt_tokens": 2,
-        "created": 1.0,
-        "verdict_url": "http://127.0.0.1:8123/bench/verdict",
-    }
-    seat = SeatAnswer(call="p1.member1", alias="fast", status="ok", answer="Yes.", seconds=1.0)
-    return PanelReply(
-        panel=AskedPanel(**(asked | fields)), seats=(seat,), content="# bench/core", seconds=1.0, completion_tokens=3
-    )
 
 
 def events(chunks) -> list:
@@ -254,7 +231,7 @@ def test_a_body_that_is_no_object_is_refused(payload):
 
 
 def test_the_reply_carries_bench_unless_told_not_to():
-    rendered = anthropic_messages.render_reply(reply(), ROUTE)
+    rendered = anthropic_messages.render_reply(panel_reply(), ROUTE)
     bench = rendered.body.pop("bench")
     assert rendered.body == {
         "id": "msg_p1",
@@ -268,12 +245,12 @@ def test_the_reply_carries_bench_unless_told_not_to():
     }
     assert bench["seats"][0]["answer"] == "Yes."
     assert rendered.headers == {"request-id": "req_p1"}
-    assert "bench" not in anthropic_messages.render_reply(reply(field=False), ROUTE).body
+    assert "bench" not in anthropic_messages.render_reply(panel_reply(field=False), ROUTE).body
 
 
 def test_a_stream_opens_its_message_and_block_and_closes_them_with_bench():
     encoder = anthropic_messages.stream_encoder(parse(stream=True), ROUTE)
-    sent = events([*encoder.start(), *encoder.text("a\u2028"), *encoder.finish(reply())])
+    sent = events([*encoder.start(), *encoder.text("a\u2028"), *encoder.finish(panel_reply())])
     assert [event["type"] for event in sent] == [
         "message_start",
         "content_block_start",
@@ -292,7 +269,7 @@ def test_a_stream_opens_its_message_and_block_and_closes_them_with_bench():
     assert sent[5]["usage"] == {"input_tokens": 2, "output_tokens": 3}
     assert [event["type"] for event in sent if "bench" in event] == ["message_delta"]
     assert sent[5]["bench"]["panel"] == "p1"
-    assert not any("bench" in event for event in events(encoder.finish(reply(field=False))))
+    assert not any("bench" in event for event in events(encoder.finish(panel_reply(field=False))))
 
 
 def test_a_stream_is_ascii_and_keeps_alive_with_a_ping():

@@ -7,7 +7,7 @@ import pytest
 
 from gateway.chat import ImagePart, TextPart
 from gateway.errors import BadRequest, NotFound
-from gateway.reply import AskedPanel, PanelReply, SeatAnswer
+from gateway.tests.replies import panel_reply, seat_answer
 from gateway.wire import gemini
 from gateway.wire.contract import ListedCollection
 
@@ -25,37 +25,6 @@ def parse(route=GENERATE, model="bench/core", **fields):
 
 def parse_part(part):
     return parse(contents=[{"role": "user", "parts": [part]}]).messages[0].parts
-
-
-def seat(name="member1", **fields) -> SeatAnswer:
-    return SeatAnswer(**{"call": f"p1.{name}", "alias": "fast", "status": "ok", "answer": "Yes.", "seconds": 1.0} | fields)
-
-
-def reply(*seats, merger=None, **fields) -> PanelReply:
-    asked = {
-        "id": "p1",
-        "model": "bench/core",
-        "collection": "bench/core",
-        "shape": "general",
-        "shape_by": "set on the collection",
-        "reply": "all",
-        "members": 1,
-        "explorers": 0,
-        "skipped": (),
-        "ignored": (),
-        "notice": "",
-        "prompt_tokens": 2,
-        "created": 1.0,
-        "verdict_url": "http://127.0.0.1:8123/bench/verdict",
-    }
-    return PanelReply(
-        panel=AskedPanel(**(asked | fields)),
-        seats=seats or (seat(),),
-        content="# bench/core",
-        seconds=1.0,
-        completion_tokens=3,
-        merger=merger,
-    )
 
 
 def events(chunks) -> list:
@@ -310,7 +279,7 @@ def test_a_verb_that_no_panel_serves_is_not_found():
 
 
 def test_a_reply_has_its_seats_in_headers():
-    rendered = gemini.render_reply(reply(merger=seat("merger", alias="slow")), GENERATE)
+    rendered = gemini.render_reply(panel_reply(merger=seat_answer("merger", alias="slow")), GENERATE)
     assert rendered.body == {
         "candidates": [
             {"content": {"parts": [{"text": "# bench/core"}], "role": "model"}, "finishReason": "STOP", "index": 0},
@@ -324,12 +293,12 @@ def test_a_reply_has_its_seats_in_headers():
         {"call": "p1.member1", "seat": "member", "alias": "fast", "status": "ok"},
         {"call": "p1.merger", "seat": "merger", "alias": "slow", "status": "ok"},
     ]
-    assert gemini.render_reply(reply(field=False), GENERATE).headers == {}
+    assert gemini.render_reply(panel_reply(field=False), GENERATE).headers == {}
 
 
 def test_the_seats_of_a_header_are_ascii_whole_and_not_too_many():
-    many = [seat(f"member{number}", alias="žluťoučký-kůň\r\n") for number in range(1, 200)]
-    header = gemini.render_reply(reply(*many), GENERATE).headers["X-Bench-Seats"]
+    many = [seat_answer(f"member{number}", alias="žluťoučký-kůň\r\n") for number in range(1, 200)]
+    header = gemini.render_reply(panel_reply(*many), GENERATE).headers["X-Bench-Seats"]
     assert header.isascii()
     assert header.isprintable()
     assert len(header) <= 3000
@@ -340,7 +309,7 @@ def test_the_seats_of_a_header_are_ascii_whole_and_not_too_many():
 
 def test_every_chunk_of_a_stream_has_a_text_and_the_last_its_ending():
     encoder = gemini.stream_encoder(parse(SSE), SSE)
-    sent = [*encoder.start(), *encoder.text("a\u2028é"), *encoder.keepalive(), *encoder.finish(reply())]
+    sent = [*encoder.start(), *encoder.text("a\u2028é"), *encoder.keepalive(), *encoder.finish(panel_reply())]
     assert all(event.isascii() and event.startswith(b'data: {"') and event.endswith(b"}\n\n") for event in sent)
     assert all(event.count(b"\n") == 2 for event in sent)
     chunks = events(sent)
@@ -354,7 +323,7 @@ def test_every_chunk_of_a_stream_has_a_text_and_the_last_its_ending():
 
 def test_without_sse_a_stream_is_one_json_list():
     encoder = gemini.stream_encoder(parse(STREAM), STREAM)
-    sent = [*encoder.start(), *encoder.text("a\u2028"), *encoder.keepalive(), *encoder.finish(reply())]
+    sent = [*encoder.start(), *encoder.text("a\u2028"), *encoder.keepalive(), *encoder.finish(panel_reply())]
     assert encoder.content_type == "application/json"
     assert [text_of(chunk) for chunk in json.loads(b"".join(sent))] == ["", "a\u2028", "", ""]
     assert all(event.isascii() for event in sent)

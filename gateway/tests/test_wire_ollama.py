@@ -7,7 +7,8 @@ import pytest
 
 from gateway.chat import ImagePart, Message, TextPart
 from gateway.errors import BadRequest
-from gateway.reply import AskedPanel, PanelReply, SeatAnswer
+from gateway.reply import PanelReply
+from gateway.tests.replies import panel_reply
 from gateway.wire import ollama
 from gateway.wire.contract import ListedCollection, NoPanel
 
@@ -31,26 +32,7 @@ def generate(**fields):
 
 
 def reply(**fields) -> PanelReply:
-    asked = {
-        "id": "p1",
-        "model": "bench/core:latest",
-        "collection": "bench/core",
-        "shape": "general",
-        "shape_by": "set on the collection",
-        "reply": "all",
-        "members": 1,
-        "explorers": 0,
-        "skipped": (),
-        "ignored": (),
-        "notice": "",
-        "prompt_tokens": 2,
-        "created": 1.0,
-        "verdict_url": "http://127.0.0.1:8123/bench/verdict",
-    }
-    seat = SeatAnswer(call="p1.member1", alias="fast", status="ok", answer="Yes.", seconds=1.0)
-    return PanelReply(
-        panel=AskedPanel(**(asked | fields)), seats=(seat,), content="# bench/core", seconds=1.5, completion_tokens=3
-    )
+    return panel_reply(model="bench/core:latest", seconds=1.5, **fields)
 
 
 def listed(**fields) -> ListedCollection:

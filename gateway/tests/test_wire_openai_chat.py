@@ -6,7 +6,7 @@ import pytest
 
 from gateway.chat import ImagePart, TextPart
 from gateway.errors import BadRequest
-from gateway.reply import AskedPanel, PanelReply, SeatAnswer
+from gateway.tests.replies import panel_reply
 from gateway.wire import openai_chat
 
 ROUTE = openai_chat.ROUTES[0]
@@ -16,29 +16,6 @@ PNG = "data:image/png;base64,iVBORw0KGgo="
 
 def parse(**fields):
     return openai_chat.parse_request({"model": "bench/core", "messages": [HI]} | fields, ROUTE)
-
-
-def reply(**fields) -> PanelReply:
-    asked = {
-        "id": "p1",
-        "model": "bench/core",
-        "collection": "bench/core",
-        "shape": "general",
-        "shape_by": "set on the collection",
-        "reply": "all",
-        "members": 1,
-        "explorers": 0,
-        "skipped": (),
-        "ignored": (),
-        "notice": "",
-        "prompt_tokens": 2,
-        "created": 1.0,
-        "verdict_url": "http://127.0.0.1:8123/bench/verdict",
-    }
-    seat = SeatAnswer(call="p1.member1", alias="fast", status="ok", answer="Yes.", seconds=1.0)
-    return PanelReply(
-        panel=AskedPanel(**(asked | fields)), seats=(seat,), content="# bench/core", seconds=1.0, completion_tokens=3
-    )
 
 
 def events(chunks) -> list:
@@ -183,23 +160,23 @@ def test_a_body_that_is_no_object_is_refused(payload):
 
 
 def test_the_reply_carries_bench_unless_told_not_to():
-    body = openai_chat.render_reply(reply(), ROUTE).body
+    body = openai_chat.render_reply(panel_reply(), ROUTE).body
     assert body["choices"][0]["message"]["content"] == "# bench/core"
     assert body["usage"] == {"prompt_tokens": 2, "completion_tokens": 3, "total_tokens": 5}
     assert body["bench"]["seats"][0]["answer"] == "Yes."
-    assert "bench" not in openai_chat.render_reply(reply(field=False), ROUTE).body
+    assert "bench" not in openai_chat.render_reply(panel_reply(field=False), ROUTE).body
 
 
 def test_a_stream_names_the_role_once_and_puts_bench_on_the_finish_reason():
     encoder = openai_chat.stream_encoder(parse(stream=True, stream_options={"include_usage": True}), ROUTE)
-    chunks = events([*encoder.start(), *encoder.text("a\u2028"), *encoder.finish(reply())])
+    chunks = events([*encoder.start(), *encoder.text("a\u2028"), *encoder.finish(panel_reply())])
     assert [chunk["choices"][0]["delta"].get("role") for chunk in chunks[:3]] == ["assistant", None, None]
     assert len({(chunk["id"], chunk["created"], chunk["model"], chunk["object"]) for chunk in chunks}) == 1
     assert chunks[2]["choices"][0]["finish_reason"] == "stop"
     assert chunks[2]["bench"]["panel"] == "p1"
     assert chunks[3]["choices"] == []
     assert chunks[3]["usage"]["total_tokens"] == 5
-    assert encoder.finish(reply())[-1] == b"data: [DONE]\n\n"
+    assert encoder.finish(panel_reply())[-1] == b"data: [DONE]\n\n"
 
 
 def test_a_stream_is_ascii_and_keeps_alive_with_a_comment():

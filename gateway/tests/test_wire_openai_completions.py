@@ -6,7 +6,7 @@ import pytest
 
 from gateway.chat import Message, TextPart
 from gateway.errors import BadRequest
-from gateway.reply import AskedPanel, PanelReply, SeatAnswer
+from gateway.tests.replies import panel_reply
 from gateway.wire import openai_completions
 
 ROUTE = openai_completions.ROUTES[0]
@@ -14,28 +14,6 @@ ROUTE = openai_completions.ROUTES[0]
 
 def parse(**fields):
     return openai_completions.parse_request({"model": "bench/core", "prompt": "hi"} | fields, ROUTE)
-
-
-def reply(*, field: bool = True) -> PanelReply:
-    panel = AskedPanel(
-        id="p1",
-        model="bench/core",
-        collection="bench/core",
-        shape="general",
-        shape_by="set on the collection",
-        reply="all",
-        members=1,
-        explorers=0,
-        skipped=(),
-        ignored=(),
-        notice="",
-        prompt_tokens=2,
-        created=1.0,
-        verdict_url="http://127.0.0.1:8123/bench/verdict",
-        field=field,
-    )
-    seat = SeatAnswer(call="p1.member1", alias="fast", status="ok", answer="Yes.", seconds=1.0)
-    return PanelReply(panel=panel, seats=(seat,), content="# bench/core", seconds=1.0, completion_tokens=3)
 
 
 def events(chunks) -> list:
@@ -102,7 +80,7 @@ def test_a_body_that_is_no_object_is_refused(payload):
 
 
 def test_the_reply_carries_bench_unless_told_not_to():
-    body = openai_completions.render_reply(reply(), ROUTE).body
+    body = openai_completions.render_reply(panel_reply(), ROUTE).body
     assert body.pop("bench")["seats"][0]["answer"] == "Yes."
     assert body == {
         "id": "cmpl-p1",
@@ -112,12 +90,12 @@ def test_the_reply_carries_bench_unless_told_not_to():
         "choices": [{"text": "# bench/core", "index": 0, "logprobs": None, "finish_reason": "stop"}],
         "usage": {"prompt_tokens": 2, "completion_tokens": 3, "total_tokens": 5},
     }
-    assert "bench" not in openai_completions.render_reply(reply(field=False), ROUTE).body
+    assert "bench" not in openai_completions.render_reply(panel_reply(field=False), ROUTE).body
 
 
 def test_a_streams_chunks_have_text_always_and_bench_with_the_finish_reason():
     encoder = openai_completions.stream_encoder(parse(stream=True, stream_options={"include_usage": True}), ROUTE)
-    written = [*encoder.start(), *encoder.text("a\u2028"), *encoder.finish(reply())]
+    written = [*encoder.start(), *encoder.text("a\u2028"), *encoder.finish(panel_reply())]
     chunks = events(written)
     assert len({(chunk["id"], chunk["created"], chunk["model"], chunk["object"]) for chunk in chunks}) == 1
     assert chunks[0]["object"] == "text_completion"
@@ -127,7 +105,7 @@ def test_a_streams_chunks_have_text_always_and_bench_with_the_finish_reason():
     assert (chunks[2]["choices"], chunks[2]["usage"]["total_tokens"]) == ([], 5)
     assert written[-1] == b"data: [DONE]\n\n"
     assert all(event.isascii() and event.endswith(b"\n\n") for event in written)
-    assert len(events(openai_completions.stream_encoder(parse(stream=True), ROUTE).finish(reply(field=False)))) == 1
+    assert len(events(openai_completions.stream_encoder(parse(stream=True), ROUTE).finish(panel_reply(field=False)))) == 1
 
 
 def test_what_is_sent_before_the_first_text_is_a_comment():

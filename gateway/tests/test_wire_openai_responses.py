@@ -8,7 +8,7 @@ from openai.types.responses import Response
 
 from gateway.chat import ImagePart, Message, TextPart
 from gateway.errors import BadRequest
-from gateway.reply import AskedPanel, PanelReply, SeatAnswer
+from gateway.tests.replies import panel_reply
 from gateway.wire import openai_responses
 
 ROUTE, COUNT = openai_responses.ROUTES[0], openai_responses.ROUTES[2]
@@ -18,29 +18,6 @@ PNG = "data:image/png;base64,iVBORw0KGgo="
 
 def parse(route=ROUTE, **fields):
     return openai_responses.parse_request({"model": "bench/core", "input": [HI]} | fields, route)
-
-
-def reply(**fields) -> PanelReply:
-    asked = {
-        "id": "p1",
-        "model": "bench/core",
-        "collection": "bench/core",
-        "shape": "general",
-        "shape_by": "set on the collection",
-        "reply": "all",
-        "members": 1,
-        "explorers": 0,
-        "skipped": (),
-        "ignored": (),
-        "notice": "",
-        "prompt_tokens": 2,
-        "created": 1.0,
-        "verdict_url": "http://127.0.0.1:8123/bench/verdict",
-    }
-    seat = SeatAnswer(call="p1.member1", alias="fast", status="ok", answer="Yes.", seconds=1.0)
-    return PanelReply(
-        panel=AskedPanel(**(asked | fields)), seats=(seat,), content="# bench/core", seconds=1.0, completion_tokens=3
-    )
 
 
 def events(*written: bytes) -> list:
@@ -243,7 +220,7 @@ def test_a_count_takes_tools_but_nothing_that_is_stored():
 
 
 def test_the_reply_is_whole_and_carries_bench_unless_told_not_to():
-    body = openai_responses.render_reply(reply(), ROUTE).body
+    body = openai_responses.render_reply(panel_reply(), ROUTE).body
     assert body.pop("bench")["seats"][0]["answer"] == "Yes."
     assert body == {
         "id": "resp_p1",
@@ -285,13 +262,13 @@ def test_the_reply_is_whole_and_carries_bench_unless_told_not_to():
         },
         "user": None,
     }
-    assert "bench" not in openai_responses.render_reply(reply(field=False), ROUTE).body
+    assert "bench" not in openai_responses.render_reply(panel_reply(field=False), ROUTE).body
     assert Response.model_validate(body, strict=True).output_text == "# bench/core"
 
 
 def test_a_stream_has_the_order_the_numbers_and_the_names_that_the_helpers_insist_on():
     encoder = openai_responses.stream_encoder(parse(stream=True), ROUTE)
-    read = events(*encoder.start(), *encoder.text("# bench"), *encoder.text("/as it came"), *encoder.finish(reply()))
+    read = events(*encoder.start(), *encoder.text("# bench"), *encoder.text("/as it came"), *encoder.finish(panel_reply()))
     assert [event["type"].removeprefix("response.") for event in read] == [
         "created",
         "in_progress",
@@ -321,13 +298,13 @@ def test_a_stream_has_the_order_the_numbers_and_the_names_that_the_helpers_insis
     assert completed["output"] == [read[8]["item"]]
     assert (completed["status"], completed["usage"]["total_tokens"]) == ("completed", 5)
     assert completed["bench"]["panel"] == "p1"
-    last = encoder.finish(reply(field=False))[-1]
+    last = encoder.finish(panel_reply(field=False))[-1]
     assert "bench" not in events(last)[0]["response"]
 
 
 def test_a_stream_is_ascii_and_keeps_alive_with_a_comment():
     encoder = openai_responses.stream_encoder(parse(stream=True), ROUTE)
-    assert all(event.isascii() for event in (*encoder.text("é\u2028汉"), *encoder.finish(reply())))
+    assert all(event.isascii() for event in (*encoder.text("é\u2028汉"), *encoder.finish(panel_reply())))
     assert all(re.fullmatch(rb":[^\n]*\n\n", event) for event in encoder.keepalive())
 
 
