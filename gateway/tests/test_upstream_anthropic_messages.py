@@ -1,23 +1,20 @@
 """A model behind Anthropic Messages is asked through a real socket, as the format has it, and its answer comes back."""
 
 import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
 
 from gateway.chat import ImagePart, Message, TextPart
-from gateway.tests.fake_upstream import Received
-from gateway.upstream import PROTOCOLS, complete
+from gateway.tests.native_upstream import QUESTION, NativeUpstream, Scripted
+from gateway.upstream import PROTOCOLS
 from gateway.upstream.anthropic_messages import DEFAULT_MAX_TOKENS, parse_stream
-from gateway.upstream.contract import Completion, Delta, Target, UpstreamError
+from gateway.upstream.contract import Completion, Delta, UpstreamError
 from gateway.upstream.sse import lines
 from gateway.wire import anthropic_messages as wire
 
 KEY = "9f8e7d6c5b4aQWERTYUIOP"
-QUESTION = (Message("system", (TextPart("Be brief."),)), Message("user", (TextPart("What is the answer?"),)))
 
 
 def event(kind: str, **fields: Any) -> bytes:
@@ -120,49 +117,18 @@ BODIES: dict[str, tuple[int, dict[str, str], Any]] = {
 }
 
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    received: list[Received]
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.received.append(Received(self.path, {name.lower(): value for name, value in self.headers.items()}, body))
-        status, headers, payload = BODIES.get(body["model"], (200, {"Content-Type": "text/event-stream"}, None))
-        sent = STREAMS[body["model"]] if payload is None else json.dumps(payload).encode()
-        self.send_response(status)
-        for name, value in {"Content-Length": str(len(sent)), **headers}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(sent)
-
-    def log_message(self, format: str, *args: Any) -> None:
-        pass
-
-
-class Upstream:
-    def __init__(self, server: ThreadingHTTPServer, received: list[Received]) -> None:
-        self.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
-        self.received = received
-
-    def ask(self, model: str, messages: tuple[Message, ...] = QUESTION, **settings: Any) -> Completion:
-        limits = {"connect_timeout": 2, "first_token_timeout": 2, "seat_timeout": 5}
-        plain = {"protocol": "anthropic_messages", "base_url": self.url, "model": model}
-        return complete(Target(**{**plain, **limits, **settings}), messages)
+REPLIES = {model: Scripted(body, headers={"Content-Type": "text/event-stream"}) for model, body in STREAMS.items()} | {
+    model: Scripted(json.dumps(payload).encode(), status, headers) for model, (status, headers, payload) in BODIES.items()
+}
 
 
 @pytest.fixture(scope="module")
-def upstream() -> Iterator[Upstream]:
-    received: list[Received] = []
-    handler = type("Handler", (_Handler,), {"received": received})
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        server.daemon_threads = True
-        server.block_on_close = False
-        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
-        yield Upstream(server, received)
-        server.shutdown()
+def upstream() -> Iterator[NativeUpstream]:
+    with NativeUpstream("anthropic_messages", REPLIES, base="/v1") as server:
+        yield server
 
 
-def test_a_streamed_answer_comes_back_whole(upstream: Upstream) -> None:
+def test_a_streamed_answer_comes_back_whole(upstream: NativeUpstream) -> None:
     completion = upstream.ask("ok")
     assert completion == Completion(
         text="The answer is 42.",
@@ -175,7 +141,7 @@ def test_a_streamed_answer_comes_back_whole(upstream: Upstream) -> None:
     assert completion.first_token_seconds is not None
 
 
-def test_the_request_is_what_the_provider_documents(upstream: Upstream, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_request_is_what_the_provider_documents(upstream: NativeUpstream, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FAKE_KEY", KEY)
     upstream.ask("ok", api_key_env="FAKE_KEY")
     sent = upstream.received[-1]
@@ -292,7 +258,7 @@ def test_what_is_sent_is_what_our_own_route_reads() -> None:
     ],
 )
 def test_every_way_to_send_an_answer_is_read(
-    upstream: Upstream, model: str, reasoning: str, reason: str, tokens: tuple[int | None, int | None]
+    upstream: NativeUpstream, model: str, reasoning: str, reason: str, tokens: tuple[int | None, int | None]
 ) -> None:
     completion = upstream.ask(model)
     assert (completion.text, completion.reasoning, completion.finish_reason) == ("The answer is 42.", reasoning, reason)
@@ -310,7 +276,7 @@ def test_every_way_to_send_an_answer_is_read(
         ("json-empty", "nothing came"),
     ],
 )
-def test_an_empty_answer_says_why(upstream: Upstream, model: str, why: str) -> None:
+def test_an_empty_answer_says_why(upstream: NativeUpstream, model: str, why: str) -> None:
     completion = upstream.ask(model)
     assert (completion.text, completion.empty_why) == ("", why)
 
@@ -324,7 +290,7 @@ def test_an_empty_answer_says_why(upstream: Upstream, model: str, why: str) -> N
         ("plain-error", "bad_reply", "boom"),
     ],
 )
-def test_a_stream_that_fails_says_how_and_keeps_what_came(upstream: Upstream, model: str, kind: str, words: str) -> None:
+def test_a_stream_that_fails_says_how_and_keeps_what_came(upstream: NativeUpstream, model: str, kind: str, words: str) -> None:
     with pytest.raises(UpstreamError, match=words) as failed:
         upstream.ask(model)
     assert (failed.value.kind, failed.value.partial) == (kind, "The answer is 42.")
@@ -347,7 +313,7 @@ def test_a_stream_that_fails_says_how_and_keeps_what_came(upstream: Upstream, mo
         ("json-strange", "bad_reply", "an error"),
     ],
 )
-def test_a_failure_is_classified_in_words_for_people(upstream: Upstream, model: str, kind: str, words: str) -> None:
+def test_a_failure_is_classified_in_words_for_people(upstream: NativeUpstream, model: str, kind: str, words: str) -> None:
     with pytest.raises(UpstreamError, match=words) as failed:
         upstream.ask(model)
     assert failed.value.kind == kind

@@ -1,23 +1,21 @@
 """A model behind Ollama's own API is asked through a real socket: what is sent, and whatever comes back."""
 
 import json
-import threading
 import time
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from gateway.chat import ImagePart, Message, TextPart
-from gateway.upstream import PROTOCOLS, complete
-from gateway.upstream.contract import Completion, Delta, Target, UpstreamError
+from gateway.tests.native_upstream import QUESTION, NativeUpstream, Scripted
+from gateway.upstream import PROTOCOLS
+from gateway.upstream.contract import Completion, Delta, UpstreamError
 from gateway.upstream.ollama import parse_reply, parse_stream
 from gateway.upstream.sse import lines
 from gateway.wire import ollama as wire
 
 KEY = "9f8e7d6c5b4aQWERTYUIOP"
-QUESTION = (Message("system", (TextPart("Be brief."),)), Message("user", (TextPart("What is the answer?"),)))
 TEXT = "Žluťoučký 🐎 你好\u2028"
 COUNTS = {"total_duration": 9, "prompt_eval_count": 7, "eval_count": 5}
 
@@ -77,75 +75,21 @@ BODIES: dict[str, tuple[int, str, bytes]] = {
 }
 
 
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    received: list[tuple[str, dict[str, str], dict[str, Any]]]
-    stopped: threading.Event
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.received.append((self.path, {name.lower(): value for name, value in self.headers.items()}, body))
-        if body["model"] in ("bytewise", "hung", "slow"):
-            return self.by_pieces(body["model"])
-        status, kind, content = BODIES[body["model"]]
-        self.begin(status, kind, {"Content-Length": str(len(content))})
-        self.wfile.write(content)
-
-    def by_pieces(self, model: str) -> None:
-        self.begin(200, "application/x-ndjson", {"Transfer-Encoding": "chunked"})
-        pieces = {
-            "bytewise": [bytes([byte]) for byte in piece(TEXT) + end()],
-            "hung": [piece("The ")],
-            "slow": [piece("The "), b"", piece("answer"), end()],
-        }[model]
-        for sent in pieces:
-            if sent:
-                self.wfile.write(b"%x\r\n%s\r\n" % (len(sent), sent))
-            else:
-                self.stopped.wait(0.3)
-        if model == "hung":
-            self.stopped.wait(20)
-        self.wfile.write(b"0\r\n\r\n")
-
-    def begin(self, status: int, kind: str, headers: dict[str, str]) -> None:
-        self.send_response(status)
-        for name, value in {"Content-Type": kind, **headers}.items():
-            self.send_header(name, value)
-        self.end_headers()
-
-    def log_message(self, format: str, *args: Any) -> None:
-        pass
-
-
-class Upstream:
-    def __init__(self, server: ThreadingHTTPServer, received: list[Any]) -> None:
-        self.url = f"http://127.0.0.1:{server.server_address[1]}"
-        self.received = received
-
-    def ask(
-        self, model: str, messages: Any = QUESTION, on_delta: Callable[[Delta], None] | None = None, **settings: Any
-    ) -> Any:
-        limits = {"connect_timeout": 2, "first_token_timeout": 2, "seat_timeout": 5}
-        target = Target(**{"protocol": "ollama", "base_url": self.url, "model": model, **limits, **settings})
-        return complete(target, messages, on_delta=on_delta)
+NDJSON = {"Content-Type": "application/x-ndjson"}
+REPLIES = {model: Scripted(body, status, {"Content-Type": kind}) for model, (status, kind, body) in BODIES.items()} | {
+    "bytewise": Scripted([bytes([byte]) for byte in piece(TEXT) + end()], headers=NDJSON),
+    "hung": Scripted([piece("The "), 20.0], headers=NDJSON),
+    "slow": Scripted([piece("The "), 0.3, piece("answer"), end()], headers=NDJSON),
+}
 
 
 @pytest.fixture(scope="module")
-def upstream() -> Iterator[Upstream]:
-    received: list[Any] = []
-    stopped = threading.Event()
-    handler = type("_Handler", (Handler,), {"received": received, "stopped": stopped})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.daemon_threads = True
-    server.block_on_close = False
-    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
-    yield Upstream(server, received)
-    stopped.set()
-    server.shutdown()
-    server.server_close()
+def upstream() -> Iterator[NativeUpstream]:
+    with NativeUpstream("ollama", REPLIES) as server:
+        yield server
 
 
-def test_a_streamed_answer_comes_back_whole(upstream: Upstream) -> None:
+def test_a_streamed_answer_comes_back_whole(upstream: NativeUpstream) -> None:
     deltas: list[Delta] = []
     completion = upstream.ask("ok", on_delta=deltas.append)
     assert completion == Completion(
@@ -160,27 +104,27 @@ def test_a_streamed_answer_comes_back_whole(upstream: Upstream) -> None:
     assert [delta.text for delta in deltas] == ["The ", "answer is 42.", ""]
 
 
-def test_the_request_is_what_ollama_documents(upstream: Upstream, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_request_is_what_ollama_documents(upstream: NativeUpstream, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FAKE_KEY", KEY)
     upstream.ask("ok", api_key_env="FAKE_KEY")
-    path, headers, body = upstream.received[-1]
-    assert path == "/api/chat"
-    assert body == {
+    sent = upstream.received[-1]
+    assert sent.path == "/api/chat"
+    assert sent.body == {
         "model": "ok",
         "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "What is the answer?"}],
         "stream": True,
     }
-    assert headers["authorization"] == f"Bearer {KEY}"
-    assert headers["content-type"] == "application/json"
-    assert headers["x-bench-depth"] == "1"
+    assert sent.headers["authorization"] == f"Bearer {KEY}"
+    assert sent.headers["content-type"] == "application/json"
+    assert sent.headers["x-bench-depth"] == "1"
 
 
-def test_a_key_is_sent_only_where_one_is_named_and_a_base_url_may_end_in_the_route(upstream: Upstream) -> None:
+def test_a_key_is_sent_only_where_one_is_named_and_a_base_url_may_end_in_the_route(upstream: NativeUpstream) -> None:
     for ending in ("/", "/api/chat"):
         upstream.ask("ok", base_url=upstream.url + ending)
-        path, headers, _ = upstream.received[-1]
-        assert path == "/api/chat"
-        assert "authorization" not in headers
+        sent = upstream.received[-1]
+        assert sent.path == "/api/chat"
+        assert "authorization" not in sent.headers
 
 
 def test_options_are_the_models_and_stand_where_the_format_wants_them() -> None:
@@ -217,7 +161,7 @@ def test_images_are_sent_bare() -> None:
     ]
 
 
-def test_an_image_by_url_is_an_error_that_says_so_before_any_call(upstream: Upstream) -> None:
+def test_an_image_by_url_is_an_error_that_says_so_before_any_call(upstream: NativeUpstream) -> None:
     before = len(upstream.received)
     image = ImagePart("https://photos.example/chair.jpg?sig=secret")
     with pytest.raises(UpstreamError, match="carries images as data, not by URL") as failed:
@@ -241,7 +185,7 @@ def test_an_image_by_url_is_an_error_that_says_so_before_any_call(upstream: Upst
         ("bytewise", TEXT, ""),
     ],
 )
-def test_odd_ways_to_send_an_answer_are_read(upstream: Upstream, model: str, text: str, reasoning: str) -> None:
+def test_odd_ways_to_send_an_answer_are_read(upstream: NativeUpstream, model: str, text: str, reasoning: str) -> None:
     completion = upstream.ask(model)
     assert (completion.text, completion.reasoning, completion.finish_reason) == (text, reasoning, "stop")
     assert completion.output_tokens == 5
@@ -255,13 +199,13 @@ def test_odd_ways_to_send_an_answer_are_read(upstream: Upstream, model: str, tex
         ("tool", "it called a tool instead of answering"),
     ],
 )
-def test_an_empty_answer_says_why(upstream: Upstream, model: str, why: str) -> None:
+def test_an_empty_answer_says_why(upstream: NativeUpstream, model: str, why: str) -> None:
     completion = upstream.ask(model)
     assert completion.text == ""
     assert why in completion.empty_why
 
 
-def test_counts_that_are_none_are_left_out(upstream: Upstream) -> None:
+def test_counts_that_are_none_are_left_out(upstream: NativeUpstream) -> None:
     completion = upstream.ask("bad-counts")
     assert (completion.text, completion.input_tokens, completion.output_tokens) == ("42", None, None)
 
@@ -286,14 +230,14 @@ def test_counts_that_are_none_are_left_out(upstream: Upstream) -> None:
     ],
 )
 def test_a_failed_call_says_how_and_keeps_what_came(
-    upstream: Upstream, model: str, kind: str, status: int, words: str, partial: str
+    upstream: NativeUpstream, model: str, kind: str, status: int, words: str, partial: str
 ) -> None:
     with pytest.raises(UpstreamError, match=words) as failed:
         upstream.ask(model, first_token_timeout=0.5, seat_timeout=1)
     assert (failed.value.kind, failed.value.status, failed.value.partial) == (kind, status, partial)
 
 
-def test_pieces_come_as_they_are_said(upstream: Upstream) -> None:
+def test_pieces_come_as_they_are_said(upstream: NativeUpstream) -> None:
     times: list[float] = []
     upstream.ask("slow", on_delta=lambda _: times.append(time.monotonic()))
     assert times[1] - times[0] > 0.2

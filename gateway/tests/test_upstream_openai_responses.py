@@ -1,10 +1,8 @@
 """A model behind OpenAI Responses is asked through a real socket: what is sent, and whatever comes back."""
 
 import json
-import threading
 import time
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.chat import ImagePart, Message, TextPart
-from gateway.upstream import PROTOCOLS, complete
-from gateway.upstream.contract import Completion, Delta, Target, UpstreamError
+from gateway.tests.native_upstream import QUESTION, NativeUpstream, Scripted
+from gateway.upstream import PROTOCOLS
+from gateway.upstream.contract import Completion, Delta, UpstreamError
 from gateway.upstream.openai_responses import parse_reply, parse_stream
 from gateway.upstream.sse import lines
 
 KEY = "9f8e7d6c5b4aQWERTYUIOP"
-QUESTION = (Message("system", (TextPart("Be brief."),)), Message("user", (TextPart("What is the answer?"),)))
 TEXT = "Žluťoučký 🐎 你好\u2028"
 USAGE = {"input_tokens": 7, "output_tokens": 5, "total_tokens": 12, "output_tokens_details": {"reasoning_tokens": 3}}
 
@@ -221,76 +219,22 @@ BODIES: dict[str, tuple[int, str, bytes]] = {
 }
 
 
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    received: list[tuple[str, dict[str, str], dict[str, Any]]]
-    stopped: threading.Event
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.received.append((self.path, {name.lower(): value for name, value in self.headers.items()}, body))
-        if body["model"] in ("bytewise", "hung", "slow"):
-            return self.by_pieces(body["model"])
-        status, kind, content = BODIES[body["model"]]
-        self.begin(status, kind, {"Content-Length": str(len(content))})
-        self.wfile.write(content)
-
-    def by_pieces(self, model: str) -> None:
-        self.begin(200, STREAM, {"Transfer-Encoding": "chunked"})
-        pieces = {
-            "bytewise": [bytes([byte]) for byte in delta(TEXT) + end()],
-            "hung": [begun(), delta("The ")],
-            "slow": [delta("The "), b"", delta("answer"), end()],
-        }[model]
-        for sent in pieces:
-            if sent:
-                self.wfile.write(b"%x\r\n%s\r\n" % (len(sent), sent))
-            else:
-                self.stopped.wait(0.3)
-        if model == "hung":
-            self.stopped.wait(20)
-        self.wfile.write(b"0\r\n\r\n")
-
-    def begin(self, status: int, kind: str, headers: dict[str, str]) -> None:
-        self.send_response(status)
-        for name, value in {"Content-Type": kind, **headers}.items():
-            self.send_header(name, value)
-        self.end_headers()
-
-    def log_message(self, format: str, *args: Any) -> None:
-        pass
-
-
-class Upstream:
-    def __init__(self, server: ThreadingHTTPServer, received: list[Any]) -> None:
-        self.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
-        self.received = received
-
-    def ask(
-        self, model: str, messages: Any = QUESTION, on_delta: Callable[[Delta], None] | None = None, **settings: Any
-    ) -> Any:
-        limits = {"connect_timeout": 2, "first_token_timeout": 2, "seat_timeout": 5}
-        target = Target(**{"protocol": "openai_responses", "base_url": self.url, "model": model, **limits, **settings})
-        return complete(target, messages, on_delta=on_delta)
+EVENTS = {"Content-Type": STREAM}
+REPLIES = {model: Scripted(body, status, {"Content-Type": kind}) for model, (status, kind, body) in BODIES.items()} | {
+    "bytewise": Scripted([bytes([byte]) for byte in delta(TEXT) + end()], headers=EVENTS),
+    "hung": Scripted([begun(), delta("The "), 20.0], headers=EVENTS),
+    "slow": Scripted([delta("The "), 0.3, delta("answer"), end()], headers=EVENTS),
+}
 
 
 @pytest.fixture(scope="module")
-def upstream() -> Iterator[Upstream]:
-    received: list[Any] = []
-    stopped = threading.Event()
-    handler = type("_Handler", (Handler,), {"received": received, "stopped": stopped})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.daemon_threads = True
-    server.block_on_close = False
-    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
-    yield Upstream(server, received)
-    stopped.set()
-    server.shutdown()
-    server.server_close()
+def upstream() -> Iterator[NativeUpstream]:
+    with NativeUpstream("openai_responses", REPLIES, base="/v1") as server:
+        yield server
 
 
 @pytest.mark.parametrize("model", ["ok", "llama-cpp"])
-def test_a_streamed_answer_comes_back_whole(upstream: Upstream, model: str) -> None:
+def test_a_streamed_answer_comes_back_whole(upstream: NativeUpstream, model: str) -> None:
     deltas: list[Delta] = []
     completion = upstream.ask(model, on_delta=deltas.append)
     assert completion == Completion(
@@ -305,12 +249,14 @@ def test_a_streamed_answer_comes_back_whole(upstream: Upstream, model: str) -> N
     assert len([piece for piece in deltas if piece.text]) == 2
 
 
-def test_the_request_is_what_openai_documents_and_stores_nothing(upstream: Upstream, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_request_is_what_openai_documents_and_stores_nothing(
+    upstream: NativeUpstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("FAKE_KEY", KEY)
     upstream.ask("ok", api_key_env="FAKE_KEY")
-    path, headers, body = upstream.received[-1]
-    assert path == "/v1/responses"
-    assert body == {
+    sent = upstream.received[-1]
+    assert sent.path == "/v1/responses"
+    assert sent.body == {
         "model": "ok",
         "input": [
             {"type": "message", "role": "system", "content": "Be brief."},
@@ -319,17 +265,17 @@ def test_the_request_is_what_openai_documents_and_stores_nothing(upstream: Upstr
         "store": False,
         "stream": True,
     }
-    assert headers["authorization"] == f"Bearer {KEY}"
-    assert headers["content-type"] == "application/json"
-    assert headers["x-bench-depth"] == "1"
+    assert sent.headers["authorization"] == f"Bearer {KEY}"
+    assert sent.headers["content-type"] == "application/json"
+    assert sent.headers["x-bench-depth"] == "1"
 
 
-def test_a_key_is_sent_only_where_one_is_named_and_a_base_url_may_end_in_the_route(upstream: Upstream) -> None:
+def test_a_key_is_sent_only_where_one_is_named_and_a_base_url_may_end_in_the_route(upstream: NativeUpstream) -> None:
     for ending in ("/", "/responses"):
         upstream.ask("ok", base_url=upstream.url + ending)
-        path, headers, _ = upstream.received[-1]
-        assert path == "/v1/responses"
-        assert "authorization" not in headers
+        sent = upstream.received[-1]
+        assert sent.path == "/v1/responses"
+        assert "authorization" not in sent.headers
 
 
 def test_options_are_the_models_but_not_what_is_asked_of_whom() -> None:
@@ -368,7 +314,7 @@ def test_parts_are_named_by_who_says_them_and_images_are_sent_exactly_as_they_ca
     "model",
     ["crlf", "mislabelled", "unnamed", "untyped", "no-output-at-the-end", "odd-events", "multi-line", "searched"],
 )
-def test_odd_ways_to_send_an_answer_are_read(upstream: Upstream, model: str) -> None:
+def test_odd_ways_to_send_an_answer_are_read(upstream: NativeUpstream, model: str) -> None:
     completion = upstream.ask(model)
     assert (completion.text, completion.reasoning, completion.finish_reason) == (ANSWER, "", "stop")
     assert (completion.empty_why, completion.output_tokens) == ("", 5)
@@ -377,23 +323,23 @@ def test_odd_ways_to_send_an_answer_are_read(upstream: Upstream, model: str) -> 
 @pytest.mark.parametrize(
     "model", ["summary", "thinking", "late-thinking", "think-tags", "only-the-end", "whole", "whole-thinking"]
 )
-def test_reasoning_is_kept_apart_however_it_comes(upstream: Upstream, model: str) -> None:
+def test_reasoning_is_kept_apart_however_it_comes(upstream: NativeUpstream, model: str) -> None:
     completion = upstream.ask(model)
     assert (completion.text, completion.reasoning) == (ANSWER, "Six times\n\nseven.")
     assert (completion.input_tokens, completion.output_tokens, completion.model) == (7, 5, "m-2026-01-01")
 
 
-def test_an_answer_that_is_done_without_being_completed_is_an_answer(upstream: Upstream) -> None:
+def test_an_answer_that_is_done_without_being_completed_is_an_answer(upstream: NativeUpstream) -> None:
     completion = upstream.ask("never-completed")
     assert (completion.text, completion.finish_reason, completion.output_tokens) == (ANSWER, "", None)
 
 
-def test_an_answer_cut_by_its_limit_is_an_answer_and_says_so(upstream: Upstream) -> None:
+def test_an_answer_cut_by_its_limit_is_an_answer_and_says_so(upstream: NativeUpstream) -> None:
     completion = upstream.ask("cut-by-limit")
     assert (completion.text, completion.finish_reason) == (ANSWER, "max_output_tokens")
 
 
-def test_text_cut_anywhere_between_two_packets_is_read(upstream: Upstream) -> None:
+def test_text_cut_anywhere_between_two_packets_is_read(upstream: NativeUpstream) -> None:
     assert upstream.ask("bytewise").text == TEXT
 
 
@@ -408,12 +354,12 @@ def test_text_cut_anywhere_between_two_packets_is_read(upstream: Upstream) -> No
         ("tool", "it called a tool instead of answering"),
     ],
 )
-def test_an_empty_answer_says_why(upstream: Upstream, model: str, why: str) -> None:
+def test_an_empty_answer_says_why(upstream: NativeUpstream, model: str, why: str) -> None:
     completion = upstream.ask(model)
     assert (completion.text, completion.empty_why) == ("", why)
 
 
-def test_counts_that_are_none_are_left_out(upstream: Upstream) -> None:
+def test_counts_that_are_none_are_left_out(upstream: NativeUpstream) -> None:
     completion = upstream.ask("bad-counts")
     assert (completion.text, completion.input_tokens, completion.output_tokens) == ("42", None, None)
 
@@ -443,14 +389,14 @@ def test_counts_that_are_none_are_left_out(upstream: Upstream) -> None:
     ],
 )
 def test_a_failed_call_says_how_and_keeps_what_came(
-    upstream: Upstream, model: str, kind: str, status: int, words: str, partial: str
+    upstream: NativeUpstream, model: str, kind: str, status: int, words: str, partial: str
 ) -> None:
     with pytest.raises(UpstreamError, match=words) as failed:
         upstream.ask(model, first_token_timeout=0.5, seat_timeout=1)
     assert (failed.value.kind, failed.value.status, failed.value.partial) == (kind, status, partial)
 
 
-def test_a_failure_tells_its_wait_and_its_window(upstream: Upstream) -> None:
+def test_a_failure_tells_its_wait_and_its_window(upstream: NativeUpstream) -> None:
     with pytest.raises(UpstreamError) as limited:
         upstream.ask("failed-rate")
     assert limited.value.retry_after == 20
@@ -459,7 +405,7 @@ def test_a_failure_tells_its_wait_and_its_window(upstream: Upstream) -> None:
     assert long.value.window == 4096
 
 
-def test_pieces_come_as_they_are_said(upstream: Upstream) -> None:
+def test_pieces_come_as_they_are_said(upstream: NativeUpstream) -> None:
     times: list[float] = []
     upstream.ask("slow", on_delta=lambda _: times.append(time.monotonic()))
     assert times[1] - times[0] > 0.2
