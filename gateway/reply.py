@@ -12,12 +12,15 @@ from gateway.errors import EveryoneRateLimited, NobodyAnswered
 Status = Literal["ok", "empty", "error", "running"]
 SeatKind = Literal["member", "explorer", "merger"]
 
+# How protocols say that an answer ended at the model's output limit.
+CUT = frozenset({"length", "max_tokens", "max_output_tokens", "model_length"})
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeatAnswer:
     """How one seat ended. `error` says why it failed, or why it is empty; safe to show to a caller.
 
-    `image_urls` are the request's own, which a model may repeat and which are never written down.
+    Times are in seconds. `image_urls` are the request's own, which a model may repeat and which are never written down.
     `ended_as`: 1 for the panel's first call that ended, known once it is read back.
     """
 
@@ -43,8 +46,8 @@ class SeatAnswer:
 
     @property
     def is_cut(self) -> bool:
-        """Whether the answer ended at the model's output limit, by the names that protocols have for it."""
-        return self.finish_reason.lower() in ("length", "max_tokens", "max_output_tokens", "model_length")
+        """Whether the answer ended at the model's output limit."""
+        return self.finish_reason.lower() in CUT
 
     @property
     def seat(self) -> SeatKind:
@@ -86,7 +89,10 @@ class SkippedSeat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedPanel:
-    """A panel as it was asked: all that is known before any seat has ended."""
+    """A panel as it was asked: all that is known before any seat has ended.
+
+    `created` is Unix time, `prompt_tokens` an estimate; `field`: whether the caller wants the `bench` field.
+    """
 
     id: str
     model: str
@@ -109,7 +115,7 @@ class AskedPanel:
 class PanelReply:
     """A panel, ended or read back while it runs: every seat in seat order, and the Markdown that a caller reads.
 
-    `note` says why a merged reply was asked for and every answer came instead.
+    `note` says why a merged reply was asked for and every answer came instead; `completion_tokens` is an estimate.
     """
 
     panel: AskedPanel

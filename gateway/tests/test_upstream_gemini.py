@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from gateway.chat import ImagePart, Message, TextPart
-from gateway.tests.test_upstream_streams import lines
 from gateway.upstream import complete
 from gateway.upstream.contract import Completion, Delta, Target, UpstreamError
 from gateway.upstream.gemini import build_request, parse_reply, parse_stream
+from gateway.upstream.sse import lines
 
 KEY = "AIzaSyA-0123456789abcdefghijklmnopqrstu"
 QUESTION = (Message("system", (TextPart("Be brief."),)), Message("user", (TextPart("What is the answer?"),)))

@@ -4,6 +4,7 @@ Reads what upstreams really send: any line end, a byte order mark, characters cu
 `error:` lines of old llama.cpp, bare JSON between events. Knows no protocol; text stays bytes.
 """
 
+import codecs
 from collections.abc import Iterable, Iterator
 
 from gateway.upstream.contract import UpstreamError
@@ -12,7 +13,7 @@ from gateway.upstream.contract import UpstreamError
 Event = tuple[str, bytes]
 
 LONGEST_LINE = 2_000_000
-BOM = b"\xef\xbb\xbf"
+BOM = codecs.BOM_UTF8
 # What a stream of events begins with, in which no JSON begins.
 BEGINS: tuple[bytes, ...] = (b":", b"data:", b"event:", b"error:", b"id:", b"retry:")
 

@@ -1,8 +1,9 @@
 """Why an answer is empty, in words for people. Judges only answers that have no text."""
 
 from gateway.redact import beginning, redact
+from gateway.reply import CUT
 
-LENGTH = frozenset({"length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded"})
+LENGTH = CUT | {"model_context_window_exceeded"}
 FILTERED = frozenset(
     {"content_filter", "safety", "recitation", "prohibited_content", "blocklist", "spii", "refusal", "sensitive", "language"}
     | {"image_safety", "image_prohibited_content", "image_recitation"}

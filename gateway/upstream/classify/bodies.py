@@ -3,6 +3,7 @@
 Finds its words and its codes; what they mean is rows.py.
 """
 
+import codecs
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -38,7 +39,7 @@ class Said:
 
 def what_is_said(body: bytes) -> Said:
     """Read a body of any kind; an unreadable one says its own text."""
-    body = body[:LONGEST_BODY].removeprefix(b"\xef\xbb\xbf").strip()
+    body = body[:LONGEST_BODY].removeprefix(codecs.BOM_UTF8).strip()
     event = _EVENT.search(body)
     for candidate in (body, event[1] if event else b""):
         if candidate[:1] in (b"{", b"["):
