@@ -33,7 +33,7 @@ TypedKey = Callable[[], str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """Whom to ask and how: an endpoint and a model as plain values. Names where the key is, never holds it.
+    """Whom to ask and how: an endpoint and a model as plain values. Names where the key is, never holds it. Limits in seconds.
 
     `typed_key_id` is set when a key was typed in for the endpoint; an environment variable that is set comes before it.
     """
@@ -83,7 +83,10 @@ class Completion:
 
 @dataclass(eq=False)
 class UpstreamError(Exception):
-    """A failed call: what kind, in words for people, and what had come of the answer before it failed."""
+    """A failed call: what kind, in words for people, and what had come of the answer before it failed.
+
+    `retry_after` is in seconds; `window`, in tokens, is what the error told of the model's context window.
+    """
 
     message: str
     _: KW_ONLY

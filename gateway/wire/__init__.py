@@ -63,7 +63,6 @@ def render_refusal(wire_format: WireFormat, error: APIException, route: Route | 
         headers["x-should-retry"] = "false"
     extra = {"code": error.code, "param": error.param, "bench": error.bench} if isinstance(error, Refusal) else {}
     body = wire_format.render_error(error.status_code, _words(error), **extra, route=route)
-    # A format may repeat some of its error's body in headers.
     own_headers = getattr(wire_format, "error_headers", None)
     return RenderedRefusal(error.status_code, headers | (own_headers(body) if own_headers else {}), body)
 

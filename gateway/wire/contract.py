@@ -50,7 +50,7 @@ class NoPanel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedCollection:
-    """A collection as a list of models shows it, once for each reply mode."""
+    """A collection as a list of models shows it, once for each reply mode. Limits in tokens, `created` in Unix time."""
 
     id: str
     description: str
@@ -96,6 +96,8 @@ class StreamEncoder(Protocol):
 
 
 class WireFormat(Protocol):
+    """What a format's module has. One that repeats some of its errors in headers also has `error_headers(body)`."""
+
     NAME: str
     # Paths under these that no route has are refused in this format's words; the longest prefix counts.
     PREFIXES: tuple[str, ...]
