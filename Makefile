@@ -11,7 +11,7 @@ SDKS := $(VENV)/sdks
 JS := .ci/sdks/js
 PACKAGES := benchsite gateway evidence keys collections_app
 # Settings of a server that others reach, as Django's own checks of a deployment want to see them.
-DEPLOYED := BENCHWARMERS_ADMIN_TOKEN=only-for-this-check BENCHWARMERS_PUBLIC_URL=https://bench.example
+DEPLOYED := BENCHWARMERS_ADMIN_TOKEN=only-for-this-check BENCHWARMERS_PUBLIC_URL=https://bench.example BENCH_TRUSTED_PROXIES=127.0.0.1
 LOCK := $(BIN)/uv pip compile --quiet --generate-hashes --no-header --python-version 3.11 --universal
 
 .DELETE_ON_ERROR:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-LOCKS = ("requirements-dev.txt", "requirements-local.txt")
+LOCKS = ("requirements-dev.txt", "requirements-local.txt", ".ci/browser/requirements.txt")
 PIN = re.compile(r"^([a-z0-9._-]+)(?:\[[a-z0-9,_-]+\])?==([^ ;\\\n]+)([^\\\n]*)", re.MULTILINE | re.IGNORECASE)
 WITHDRAWN = re.compile(r"warning: `(\S+)` is yanked(?: \(reason: \"(.*)\"\))?")
 SECONDS = 50

@@ -9,7 +9,8 @@ bench.E003  a public URL of another form                bench.E008  DEBUG, whose
 bench.E004  behind a public URL without a token         bench.E009  BENCH_BIND that is no address
 bench.E005  allowed origins of another form             bench.E010  allowed hosts of another form
 bench.W001  a public URL that sends secrets in clear    bench.W002  open to the network under no name
-bench.W003  trusted proxies without a token
+bench.W003  trusted proxies without a token             bench.E011  a number that no such setting can have
+bench.W004  a proxy that is not said to be trusted
 """
 
 import re
@@ -28,6 +29,17 @@ SHORTEST_TOKEN = 16
 _WIDEST = {4: 8, 6: 16}
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _HOST = re.compile(r"(\[[0-9a-f:]+\]|[a-z0-9]([a-z0-9._-]*[a-z0-9])?)(:\d{1,5})?", re.IGNORECASE)
+_DAY = 24 * 3600
+_RANGES = {
+    "BENCH_PORT": (1, 65_535),
+    "BENCH_DRAIN_SECONDS": (0, _DAY),
+    "BENCH_SEAT_TIMEOUT": (1, _DAY),
+    "BENCH_FIRST_TOKEN_TIMEOUT": (1, _DAY),
+    "BENCH_CONNECT_TIMEOUT": (0.1, _DAY),
+    "BENCH_SEAT_WORKERS": (1, 10_000),
+    "BENCH_MAX_BODY_BYTES": (1_000, 1_000_000_000),
+    "BENCH_KEEPALIVE_SECONDS": (0.01, _DAY),
+}
 _MAKE_A_TOKEN = (
     f"Set BENCHWARMERS_ADMIN_TOKEN to a secret of {SHORTEST_TOKEN} characters or more; "
     'python3 -c "import secrets; print(secrets.token_urlsafe(24))" makes one.'
@@ -97,6 +109,27 @@ def _public_url() -> Iterator[CheckMessage]:
         )
 
 
+def _proxy_in_front() -> Iterator[CheckMessage]:
+    url = settings.BENCHWARMERS_PUBLIC_URL
+    if not settings.BENCHWARMERS_ADMIN_TOKEN or settings.BENCH_TRUSTED_PROXIES or _no_origin(url):
+        return
+    if is_loopback(settings.BENCH_BIND) and not is_loopback(urlsplit(url).hostname or ""):
+        yield Warning(
+            "BENCHWARMERS_PUBLIC_URL leads here through a proxy on this machine, and BENCH_TRUSTED_PROXIES does not name "
+            "it: to the login all callers are one, and five wrong tries of one of them shut everybody out for a minute.",
+            hint="Set BENCH_TRUSTED_PROXIES=127.0.0.1, and have the proxy set X-Forwarded-For, -Proto and -Host itself.",
+            id="bench.W004",
+        )
+
+
+def _numbers() -> Iterator[CheckMessage]:
+    for name, (least, most) in _RANGES.items():
+        value = getattr(settings, name)
+        if not least <= value <= most:
+            hint = f"Set it to a number from {least:,} to {most:,}, or leave it out."
+            yield Error(f"{name}={value:g} cannot be.", hint=hint, id="bench.E011")
+
+
 def _allowed_origins() -> Iterator[CheckMessage]:
     for origin in settings.BENCH_ALLOWED_ORIGINS:
         why = "would let every page there is call the gateway" if origin == "*" else _no_origin(origin)
@@ -137,7 +170,8 @@ def _debug() -> Iterator[CheckMessage]:
         yield Error("DEBUG is on, and error pages show settings and requests to whoever asks.", hint=hint, id="bench.E008")
 
 
-_RULES = (_weak_token, _bind, _public_url, _allowed_origins, _allowed_hosts, _trusted_proxies, _debug)
+_NETWORK_RULES = (_weak_token, _bind, _public_url, _proxy_in_front, _allowed_origins, _allowed_hosts, _trusted_proxies)
+_RULES = (*_NETWORK_RULES, _debug, _numbers)
 
 
 def _no_origin(url: str) -> str:

@@ -22,6 +22,7 @@ from gateway.origins import (
     is_preflight,
     preflight_answer,
     readable_by,
+    refuse_a_proxy,
     refuse_foreign_host,
     refuse_foreign_page,
 )
@@ -92,8 +93,12 @@ class Edge:
 
 
 async def _caller(headers: Mapping[str, str], query: bytes) -> Caller:
-    """Who sends this request. Raises a KeyRefused where keys are asked for; where none are, whatever was sent is ignored."""
+    """Who sends this request. Raises a KeyRefused where keys are asked for; where none are, whatever was sent is ignored.
+
+    Raises ProxyRefused for a request from elsewhere where only this machine's are answered.
+    """
     if not keys_are_required():
+        refuse_a_proxy(headers)
         return LOCAL
     in_query = parse_qs(query.decode("latin-1")).get("key", [None])[0]
     return await asyncio.wrap_future(ledger().run(partial(admit, sent_key(headers, in_query))))

@@ -4,6 +4,7 @@ Refusal                     any of these; raised wherever the reason is found, g
   BadRequest          400   `param` names the field
   HostRefused         403
   OriginRefused       403
+  ProxyRefused        403   through a tunnel, where no key is asked for
   NotAllowed          403   another key's collection, panel or events
   NotFound            404   an unknown path, panel or collection
   MethodRefused       405   its headers name the methods
@@ -59,6 +60,10 @@ class HostRefused(Refusal):
 
 
 class OriginRefused(Refusal):
+    status_code = 403
+
+
+class ProxyRefused(Refusal):
     status_code = 403
 
 

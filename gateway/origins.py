@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from gateway.asked import Event, Send
 from gateway.conf import conf
-from gateway.errors import HostRefused, OriginRefused
+from gateway.errors import HostRefused, OriginRefused, ProxyRefused
 
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _PLAIN_NAME = re.compile(r"[a-z0-9-]{1,60}")
@@ -18,6 +18,20 @@ _SHOWN_NOWHERE = (
     (b"X-Content-Type-Options", b"nosniff"),
     (b"X-Frame-Options", b"DENY"),
     (b"Cross-Origin-Resource-Policy", b"same-origin"),
+)
+# What proxies and tunnels add to a request, by the beginnings of the names. Some add only a part.
+_ADDED_BY_PROXIES = (
+    "cf-",
+    "fastly-",
+    "fly-",
+    "forwarded",
+    "true-client-ip",
+    "via",
+    "x-client-ip",
+    "x-cluster-client-ip",
+    "x-forwarded",
+    "x-original-",
+    "x-real-ip",
 )
 # How long a browser may keep a preflight's answer, in seconds.
 _PREFLIGHT_KEPT = b"600"
@@ -49,6 +63,24 @@ def refuse_foreign_page(headers: Mapping[str, str], *, navigation_allowed: bool)
         raise OriginRefused(
             "A page of another site sent this request, and this server takes none from there. "
             "BENCH_ALLOWED_ORIGINS names the pages that may call the gateway."
+        )
+
+
+def came_through_a_proxy(headers: Mapping[str, str]) -> bool:
+    """Whether a proxy has left its mark. One on this machine makes every caller look local, and this gives it away.
+
+    One that adds nothing and names this machine's Host cannot be told from a local caller.
+    """
+    return any(name.lower().startswith(_ADDED_BY_PROXIES) for name in headers)
+
+
+def refuse_a_proxy(headers: Mapping[str, str]) -> None:
+    """Raise ProxyRefused where nobody is asked for a key and a proxy that is not trusted brings somebody from elsewhere."""
+    if came_through_a_proxy(headers) and not conf.trusts_proxies:
+        raise ProxyRefused(
+            "A proxy or tunnel brought this request, and this bench, which asks nobody for a key, answers to this machine "
+            "alone. Set BENCHWARMERS_ADMIN_TOKEN (and BENCHWARMERS_PUBLIC_URL) to open it to others, or, for a proxy that "
+            "brings nobody from elsewhere, BENCH_TRUSTED_PROXIES to its address."
         )
 
 

@@ -17,16 +17,7 @@ from django.urls import reverse
 from django.utils.deprecation import MiddlewareMixin
 from django.utils.functional import SimpleLazyObject
 
-# A proxy on this machine makes every caller look local; what it adds to a request gives it away. Some add only a part.
-FORWARDED = (
-    "HTTP_FORWARDED",
-    "HTTP_X_FORWARDED",
-    "HTTP_X_REAL_IP",
-    "HTTP_X_CLIENT_IP",
-    "HTTP_TRUE_CLIENT_IP",
-    "HTTP_CF_",
-    "HTTP_VIA",
-)
+from gateway.origins import came_through_a_proxy
 
 
 def is_local(request: HttpRequest) -> bool:
@@ -35,7 +26,7 @@ def is_local(request: HttpRequest) -> bool:
         address = ip_address(request.META.get("REMOTE_ADDR", ""))
     except ValueError:
         return False
-    return address.is_loopback and not any(header.startswith(FORWARDED) for header in request.META)
+    return address.is_loopback and not came_through_a_proxy(request.headers)
 
 
 def signed_in(request: HttpRequest) -> User | AnonymousUser:

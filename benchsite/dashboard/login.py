@@ -12,7 +12,10 @@ from django.template.response import TemplateResponse
 from unfold.forms import AuthenticationForm
 from unfold.widgets import BASE_INPUT_CLASSES
 
-from benchsite.dashboard.login_tries import login_tries
+from benchsite.dashboard.local_login import is_local
+from benchsite.dashboard.login_tries import LOOPBACK, login_tries, network_of
+
+BEHIND_A_PROXY = "a proxy"
 
 
 class LoginForm(AuthenticationForm):
@@ -55,11 +58,17 @@ def login(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return admin.site.login(request, here)
     address = request.META.get("REMOTE_ADDR", "")
+    if network_of(address) == LOOPBACK and not is_local(request):
+        # Through a proxy on this machine that is not trusted: all have one address, which is not the owner's.
+        address = BEHIND_A_PROXY
     if wait := login_tries().take(address):
         return _too_many_tries(request, wait)
-    reply = admin.site.login(request, here)
-    if reply.status_code == 302:
-        login_tries().forget(address)
+    right = False
+    try:
+        reply = admin.site.login(request, here)
+        right = reply.status_code == 302
+    finally:
+        login_tries().judged(address, right=right)
     return reply
 
 

@@ -15,35 +15,43 @@ from limits.strategies import MovingWindowRateLimiter
 
 FROM_ONE = RateLimitItemPerMinute(5)
 FROM_ALL = RateLimitItemPerMinute(100)
+LOOPBACK = "loopback"
 _ALL = "everybody"
 
 
 class LoginTries:
-    """The tries of the last minute. One is counted before it is judged, so that many at once get no more than few."""
+    """The wrong tries of the last minute, and those being judged: many at once get no more than few."""
 
     def __init__(self) -> None:
         self._limiter = MovingWindowRateLimiter(MemoryStorage())
         self._lock = Lock()
+        self._being_judged: dict[str, int] = {}
 
     def take(self, address: str) -> int:
-        """Count one try; returns 0, or, uncounted, the seconds until there is room for one.
+        """Begin one try; returns 0, and `judged` has to follow, or else the seconds until there is room for one.
 
         Only tries that their own address still has count among all: one caller cannot use up everybody's. This machine's
         own are not held to that number, so that its owner gets in while others guess.
         """
         network = network_of(address)
         with self._lock:
-            if not self._limiter.test(FROM_ONE, network):
+            judging = self._being_judged.get(network, 0)
+            if not self._limiter.test(FROM_ONE, network, cost=judging + 1):
                 return self._wait(FROM_ONE, network)
-            if not network.startswith("loopback") and not self._limiter.hit(FROM_ALL, _ALL):
+            if network != LOOPBACK and not self._limiter.hit(FROM_ALL, _ALL):
                 return self._wait(FROM_ALL, _ALL)
-            self._limiter.hit(FROM_ONE, network)
+            self._being_judged[network] = judging + 1
             return 0
 
-    def forget(self, address: str) -> None:
-        """Whoever got in starts anew."""
+    def judged(self, address: str, *, right: bool) -> None:
+        """End one try. A right one is given back, and wipes out no wrong one: its caller may be guessing at another door."""
+        network = network_of(address)
         with self._lock:
-            self._limiter.clear(FROM_ONE, network_of(address))
+            if not right:
+                self._limiter.hit(FROM_ONE, network)
+            self._being_judged[network] -= 1
+            if not self._being_judged[network]:
+                del self._being_judged[network]
 
     def _wait(self, rate: RateLimitItemPerMinute, who: str) -> int:
         return max(1, math.ceil(self._limiter.get_window_stats(rate, who).reset_time - time.time()))
@@ -56,11 +64,15 @@ def login_tries() -> LoginTries:
 
 
 def network_of(address: str) -> str:
-    """What one caller can have at will: its IPv4 address, the /64 of its IPv6 address, or all of this machine's."""
+    """What one caller can have at will: its IPv4 address, the /64 of its IPv6 address, or all of this machine's.
+
+    A socket that takes both writes IPv4 as ::ffff:203.0.113.7, and the /64 of that is everybody's.
+    """
     try:
         parsed = ip_address(address)
     except ValueError:
         return "unknown"
+    parsed = getattr(parsed, "ipv4_mapped", None) or parsed
     if parsed.is_loopback:
-        return "loopback"
+        return LOOPBACK
     return str(parsed) if parsed.version == 4 else str(ip_network((parsed, 64), strict=False))

@@ -37,7 +37,7 @@ def url(text: str) -> dict[str, str]:
         TOKEN | {"BENCH_BIND": "fd00::5", "BENCH_ALLOWED_HOSTS": ["bench.lan:8123", "[fd00::5]:8123", "BENCH"]},
         {"BENCH_BIND": "localhost", "BENCHWARMERS_PUBLIC_URL": "http://localhost:9000"},
         {"BENCH_BIND": "::1", "BENCH_ALLOWED_ORIGINS": ["https://app.example", "http://localhost:3000"]},
-        url("https://[2001:db8::1]:8443"),
+        url("https://[2001:db8::1]:8443") | {"BENCH_TRUSTED_PROXIES": ["127.0.0.1"]},
         TOKEN | {"BENCH_TRUSTED_PROXIES": ["127.0.0.1", "10.0.0.0/8", "fd00::/64"]},
     ],
 )
@@ -80,6 +80,11 @@ def test_sound_settings_pass(settings: Mapping[str, Any]) -> None:
         ({"BENCH_BIND": ""}, ["bench.E009"]),
         ({"BENCH_ALLOWED_HOSTS": ["*"]}, ["bench.E010"]),
         ({"BENCH_ALLOWED_HOSTS": ["https://bench.example", ".example"]}, ["bench.E010"] * 2),
+        ({"BENCH_PORT": 70_000}, ["bench.E011"]),
+        ({"BENCH_PORT": 0}, ["bench.E011"]),
+        ({"BENCH_SEAT_TIMEOUT": -1.0, "BENCH_CONNECT_TIMEOUT": float("nan")}, ["bench.E011"] * 2),
+        ({"BENCH_KEEPALIVE_SECONDS": float("inf")}, ["bench.E011"]),
+        ({"BENCH_SEAT_WORKERS": 0, "BENCH_MAX_BODY_BYTES": -5}, ["bench.E011"] * 2),
     ],
 )
 def test_each_dangerous_setting_is_an_error_that_says_what_to_set(settings: Mapping[str, Any], ids: list[str]) -> None:
@@ -91,7 +96,8 @@ def test_each_dangerous_setting_is_an_error_that_says_what_to_set(settings: Mapp
 @pytest.mark.parametrize(
     ("settings", "ids"),
     [
-        (url("http://bench.example"), ["bench.W001"]),
+        (url("http://bench.example") | {"BENCH_TRUSTED_PROXIES": ["127.0.0.1"]}, ["bench.W001"]),
+        (url("https://bench.example"), ["bench.W004"]),
         (TOKEN | {"BENCH_BIND": "0.0.0.0"}, ["bench.W002"]),
         ({"BENCH_TRUSTED_PROXIES": ["127.0.0.1"]}, ["bench.W003"]),
     ],

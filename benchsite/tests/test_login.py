@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from django.contrib import admin
 from django.contrib.auth import authenticate, get_user_model
 from django.contrib.sessions.models import Session
 from django.http import HttpResponse
@@ -238,11 +239,32 @@ def test_names_and_tokens_are_tried_from_one_count(client: Client) -> None:
     assert client.post(LOGIN, {"token": TOKEN}).status_code == 429
 
 
-def test_who_gets_in_starts_anew(client: Client) -> None:
-    for _ in range(3):
-        for _ in range(4):
-            log_in(client, "wrong")
-        assert log_in(client).status_code == 302
+def test_getting_in_costs_no_try_and_forgives_no_wrong_one(client: Client) -> None:
+    for _ in range(4):
+        assert log_in(client, "wrong").status_code == 200
+    for _ in range(10):
+        assert log_in(Client()).status_code == 302
+    assert log_in(client, "wrong").status_code == 200
+    assert log_in(Client()).status_code == 429
+
+
+def test_guesses_through_a_proxy_do_not_keep_this_machines_owner_out(client: Client) -> None:
+    for _ in range(6):
+        reply = client.post(LOGIN, {"token": "wrong"}, headers={"X-Forwarded-For": "203.0.113.7"})
+    assert reply.status_code == 429
+    assert log_in(Client(), address="127.0.0.1").status_code == 302
+
+
+def test_a_login_that_breaks_counts_as_a_wrong_try(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("the database is away")
+
+    with monkeypatch.context() as breaking:
+        breaking.setattr(admin.site, "login", broken)
+        for _ in range(5):
+            with pytest.raises(RuntimeError):
+                log_in(client)
+    assert log_in(client).status_code == 429
 
 
 def test_a_session_that_is_in_already_forgives_no_wrong_tries(client: Client) -> None:
@@ -263,7 +285,8 @@ def test_tries_from_everywhere_are_counted_together_but_never_keep_this_machine_
 def test_one_address_cannot_use_up_everybodys_tries() -> None:
     tries = LoginTries()
     for _ in range(300):
-        tries.take("203.0.113.7")
+        if not tries.take("203.0.113.7"):
+            tries.judged("203.0.113.7", right=False)
     assert tries.take("203.0.113.8") == 0
 
 
@@ -282,6 +305,9 @@ def test_many_at_once_get_no_more_tries_than_few() -> None:
         ("203.0.113.7", "203.0.113.8", False),
         ("127.0.0.1", "::1", True),
         ("", "nonsense", True),
+        ("::ffff:203.0.113.7", "203.0.113.7", True),
+        ("::ffff:203.0.113.7", "::ffff:203.0.113.8", False),
+        ("::ffff:127.0.0.1", "127.0.0.1", True),
     ],
 )
 def test_tries_are_counted_by_what_one_caller_can_have(one: str, other: str, same: bool) -> None:

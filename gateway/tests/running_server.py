@@ -73,7 +73,11 @@ class RunningServer:
             )
         deadline = time.monotonic() + READY_SECONDS
         while time.monotonic() < deadline:
-            assert self.process.poll() is None, self.log
+            if self.process.poll() is not None:
+                # Another process may have been given the port between its choice and now.
+                assert f"Port {self.port} is taken" in self.log, self.log
+                self.port = free_port()
+                return self.start()
             try:
                 if self.request("GET", "/healthz").status == 200:
                     return

@@ -1,5 +1,6 @@
 """From where a request may come: this machine's own names, and no foreign page."""
 
+import json
 import socket
 
 import pytest
@@ -42,6 +43,20 @@ def test_a_foreign_page_is_refused_on_gateway_routes(server, headers):
         reply = server.request(method, path, body, headers)
         assert reply.status == 403, (method, path)
         assert "access-control-allow-origin" not in reply.headers
+
+
+@pytest.mark.parametrize("name", ["X-Forwarded-For", "x-real-ip", "Forwarded", "Via", "CF-Ray", "X-Forwarded-Proto"])
+def test_a_tunnel_brings_nobody_to_a_bench_that_asks_for_no_key(server, name):
+    for method, path, body in (("POST", CHAT, BODY), ("GET", "/v1/models", None), ("GET", "/api/tags", None)):
+        reply = server.request(method, path, body, {name: "203.0.113.7"})
+        assert reply.status == 403
+        assert "BENCHWARMERS_ADMIN_TOKEN" in json.dumps(reply.json["error"])
+
+
+def test_a_trusted_proxy_may_bring_whom_it_likes(upstream, tmp_path):
+    bench = bench_file(upstream.url, {"fast": {"model": "say-done"}}, {"core": ["fast"]})
+    with running_server(tmp_path, bench, BENCH_TRUSTED_PROXIES="127.0.0.1") as server:
+        assert server.request("GET", "/v1/models", headers={"X-Forwarded-For": "127.0.0.1"}).status == 200
 
 
 def test_a_foreign_page_is_refused_in_the_dashboard_but_a_link_may_be_followed(server):
