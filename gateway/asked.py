@@ -53,6 +53,11 @@ class Asked:
         return self.route
 
 
+def raw_headers(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
+    """Headers as ASGI sends them."""
+    return [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
+
+
 def asked_of(scope: Mapping[str, Any]) -> Asked:
     """What the edge put into a request's scope."""
     asked: Asked = scope[SCOPE_KEY]

@@ -15,7 +15,7 @@ import orjson
 from channels.generic.http import AsyncHttpConsumer
 from rest_framework.exceptions import APIException
 
-from gateway.asked import Asked, asked_of
+from gateway.asked import Asked, asked_of, raw_headers
 from gateway.conf import conf
 from gateway.errors import BadRequest, as_refusal
 from gateway.panel.recorded import LOOK_SECONDS, RecordedRun, recorded_reply, status_of
@@ -48,7 +48,7 @@ class GatewayConsumer(AsyncHttpConsumer):
         raise NotImplementedError
 
     async def begin(self, content_type: str, headers: Mapping[str, str] = MappingProxyType({})) -> None:
-        await self.send_headers(headers=[(b"Content-Type", content_type.encode()), *_HEADERS, *_encoded(headers)])
+        await self.send_headers(headers=[(b"Content-Type", content_type.encode()), *_HEADERS, *raw_headers(headers)])
         # A server keeps the 200 until something is written, if only nothing.
         await self.send_body(b"", more_body=True)
 
@@ -58,7 +58,7 @@ class GatewayConsumer(AsyncHttpConsumer):
             await self.send_body(event, more_body=True)
 
     async def send_json(self, status: int, body: Any, headers: Mapping[str, str]) -> None:
-        sent = [(b"Content-Type", b"application/json"), *_encoded(headers)]
+        sent = [(b"Content-Type", b"application/json"), *raw_headers(headers)]
         await self.send_response(status, orjson.dumps(body), headers=sent)
 
     async def _refuse(self, error: APIException) -> None:
@@ -149,10 +149,6 @@ async def _happens(change: asyncio.Event | None, seconds: float) -> bool:
 def _sse(name: str, payload: dict[str, Any], number: int | None = None) -> bytes:
     numbered = f"id: {number}\n" if number else ""
     return f"{numbered}event: {name}\ndata: ".encode() + json.dumps(payload).encode() + b"\n\n"
-
-
-def _encoded(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
-    return [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
 
 
 async def _with_silences(pieces: AsyncIterator[str], seconds: float) -> AsyncIterator[str | None]:

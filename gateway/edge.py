@@ -14,7 +14,7 @@ from urllib.parse import parse_qs
 import orjson
 from django.urls import Resolver404, ResolverMatch, resolve
 
-from gateway.asked import LARGE_BODY_BYTES, SCOPE_KEY, App, Asked, Event, Receive, Scope, Send
+from gateway.asked import LARGE_BODY_BYTES, SCOPE_KEY, App, Asked, Event, Receive, Scope, Send, raw_headers
 from gateway.conf import conf
 from gateway.errors import BadRequest, LoopRefused, MethodRefused, NotFound, NotJson, TooLarge, as_refusal
 from gateway.origins import (
@@ -201,13 +201,16 @@ def _replay(receive: Receive) -> Receive:
 
 
 async def _refuse(rendered: RenderedRefusal, scope: Scope, send: Send) -> None:
-    headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in rendered.headers.items()]
     body = b"" if scope["method"] == "HEAD" else orjson.dumps(rendered.body)
     await send(
         {
             "type": "http.response.start",
             "status": rendered.status,
-            "headers": [(b"Content-Type", b"application/json"), (b"Content-Length", str(len(body)).encode()), *headers],
+            "headers": [
+                (b"Content-Type", b"application/json"),
+                (b"Content-Length", str(len(body)).encode()),
+                *raw_headers(rendered.headers),
+            ],
         }
     )
     await send({"type": "http.response.body", "body": body})

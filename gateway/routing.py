@@ -10,7 +10,7 @@ from typing import Any
 from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpResponse
 
-from gateway.asked import App, Asked, Receive, Scope, Send, asked_of
+from gateway.asked import App, Asked, Receive, Scope, Send, asked_of, raw_headers
 from gateway.consumers import EventsConsumer, StreamConsumer
 from gateway.workers.ledger import ledger
 
@@ -33,8 +33,7 @@ async def json_app(scope: Scope, receive: Receive, send: Send) -> None:
     """
     asked = asked_of(scope)
     response = await _respond(asked, ASGIRequest(scope, BytesIO(asked.body)))
-    headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in response.items()]
-    headers.append((b"Content-Length", str(len(response.content)).encode()))
+    headers = [*raw_headers(dict(response.items())), (b"Content-Length", str(len(response.content)).encode())]
     await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
     await send({"type": "http.response.body", "body": response.content})
 
