@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from django.conf import settings
 from django.db.models import QuerySet
 
-from collections_app.models import Collection, Endpoint, LanguageModel, Limits
+from collections_app.models import Collection, Endpoint, Fact, LanguageModel, Limits
 from collections_app.models.base_url import origin_of
 from collections_app.sealing import OtherHostError, UnsealError, unseal
 from collections_app.secret_file import SecretFileError, secrets_in
@@ -54,11 +54,21 @@ def active_models() -> list[LanguageModel]:
     return [model for model in models if model.families]
 
 
+def know(models: Iterable[LanguageModel]) -> None:
+    """Have `models` know what the catalog knows of them: one query, however many they are."""
+    rows = list(models)
+    facts: dict[tuple[int, str], list[Fact]] = {}
+    for fact in Fact.objects.filter(endpoint__in={model.endpoint_id for model in rows}):
+        facts.setdefault((fact.endpoint_id, fact.served_id), []).append(fact)
+    for model in rows:
+        model.known = model.known_with(facts.get((model.endpoint_id, model.served_id), ()))
+
+
 def together(members: Iterable[LanguageModel]) -> Together:
     """What `members` can take as one: the smallest window known among them, and what each of them has."""
     seats = list(members)
-    windows = [model.context_window for model in seats if model.context_window]
-    able = [name for name in ("vision", "tools") if seats and all(getattr(model, name) for model in seats)]
+    windows = [window for model in seats if (window := model.known.get("context_window"))]
+    able = [name for name in ("vision", "tools") if seats and all(model.known.get(name) for model in seats)]
     return Together(min(windows, default=None), tuple(able))
 
 

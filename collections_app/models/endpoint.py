@@ -5,7 +5,7 @@ from django.core.validators import RegexValidator
 from django.db import models
 
 from collections_app.models.base_url import check_base_url
-from collections_app.models.fields import Timeouts, check_text, name_rule
+from collections_app.models.fields import RateLimits, Timeouts, check_text, name_rule
 from collections_app.models.typed_key import TypedKey
 
 env_name_rule = RegexValidator(r"\A[A-Za-z_][A-Za-z0-9_]{0,59}\Z", "The name of an environment variable.")
@@ -20,7 +20,7 @@ def check_env_name(name: str) -> None:
         raise ValidationError("This variable is the bench's own: name the one that holds the provider's key.")
 
 
-class Endpoint(TypedKey, Timeouts):
+class Endpoint(TypedKey, RateLimits, Timeouts):
     class Protocol(models.TextChoices):
         OPENAI_CHAT = "openai_chat", "OpenAI chat completions"
         OPENAI_RESPONSES = "openai_responses", "OpenAI Responses"
@@ -43,6 +43,13 @@ class Endpoint(TypedKey, Timeouts):
         blank=True,
         validators=[env_name_rule, check_env_name],
         help_text="The environment variable that holds this provider's key, if one does.",
+    )
+
+    provider = models.CharField(
+        max_length=80,
+        blank=True,
+        validators=[check_text],
+        help_text="Its id in models.dev, such as groq; empty: by the base URL's host. Its limits count for the whole account.",
     )
 
     class Meta:

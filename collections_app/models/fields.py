@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.core.validators import RegexValidator
+from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
 
 LONGEST_WAIT = 86_400.0
@@ -32,6 +32,25 @@ def check_seconds(seconds: Any) -> None:
     # Written so that NaN, which every comparison lets through, fails.
     if not (math.isfinite(seconds) and 0.1 <= seconds <= LONGEST_WAIT):
         raise ValidationError("Seconds, from 0.1 to 86400.")
+
+
+def _limit(of: str) -> "models.PositiveBigIntegerField[int | None, int | None]":
+    within = [MinValueValidator(1), MaxValueValidator(2**53)]
+    return models.PositiveBigIntegerField(
+        null=True, blank=True, validators=within, help_text=f"{of}; empty: as the catalog has it."
+    )
+
+
+class RateLimits(models.Model):
+    """What may go out within a minute or a day; empty means what is known by other ways, or nothing."""
+
+    requests_per_minute = _limit("Requests a minute")
+    requests_per_day = _limit("Requests a day")
+    tokens_per_minute = _limit("Tokens a minute")
+    tokens_per_day = _limit("Tokens a day")
+
+    class Meta:
+        abstract = True
 
 
 class Timeouts(models.Model):

@@ -2,15 +2,19 @@
 
 import re
 import reprlib
+from collections.abc import Iterable
 from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
+from django.utils.functional import cached_property
 
 from collections_app.families import family_lines
+from collections_app.models.catalog.fact import Fact
+from collections_app.models.catalog.known import SET_BY_HAND, Known, known_by
 from collections_app.models.endpoint import Endpoint
-from collections_app.models.fields import Timeouts, alias_rule, check_text
+from collections_app.models.fields import RateLimits, Timeouts, alias_rule, check_text
 from collections_app.models.options import check_options
 
 LINE = re.compile(r"[a-z0-9][a-z0-9._-]{0,39}")
@@ -27,7 +31,7 @@ def check_family(lines: Any) -> None:
         raise ValidationError("Each family line once.")
 
 
-class LanguageModel(Timeouts):
+class LanguageModel(RateLimits, Timeouts):
     class Role(models.TextChoices):
         GENERAL = "general", "general"
         CODE = "code", "code"
@@ -47,6 +51,8 @@ class LanguageModel(Timeouts):
     )
     role = models.CharField(max_length=10, choices=Role.choices, default=Role.GENERAL)
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.ACTIVE)
+    # Why the bench itself retired it; empty when a person did, whose word no job takes back.
+    retired_why = models.CharField(max_length=300, blank=True, editable=False)
     family = models.JSONField(
         default=list,
         blank=True,
@@ -75,6 +81,14 @@ class LanguageModel(Timeouts):
 
     def __str__(self) -> str:
         return self.alias
+
+    @cached_property
+    def known(self) -> Known:
+        """What is known of it, by its own row alone until selectors.know has read the facts."""
+        return self.known_with(())
+
+    def known_with(self, facts: Iterable[Fact]) -> Known:
+        return known_by({name: getattr(self, name) for name in SET_BY_HAND}, facts)
 
     @property
     def families(self) -> frozenset[str]:

@@ -4,12 +4,11 @@ from typing import Any
 
 from collections_app.selectors import current_limits
 from collections_app.services.bench_rows import present_rows, row_values
-from collections_app.services.bench_tables import LIMITS, TABLES, Table
+from collections_app.services.bench_tables import LIMITS, RATE_LIMITS, TABLES, TIMEOUTS, Table
 
 # Left out while nothing is set; the other keys are there to be edited.
 ONLY_WHEN_SET = frozenset(
-    {"family", "context_window", "output_limit", "vision", "tools", "options"}
-    | {"connect_timeout", "first_token_timeout", "seat_timeout"}
+    {"provider", "family", "context_window", "output_limit", "vision", "tools", "options", *RATE_LIMITS, *TIMEOUTS}
 )
 
 
@@ -26,5 +25,5 @@ def _rows(table: Table) -> dict[str, Any]:
 
 def _row(table: Table, instance: Any) -> dict[str, Any]:
     values = row_values(table, instance)
-    kept = (name for name, value in values.items() if name not in ONLY_WHEN_SET or value not in (None, [], {}))
+    kept = (name for name, value in values.items() if name not in ONLY_WHEN_SET or value not in (None, "", [], {}))
     return {name: "" if values[name] is None else values[name] for name in kept}

@@ -73,6 +73,10 @@ class Row:
 
 TIMEOUTS = {name: Key(name, NUMBER) for name in ("connect_timeout", "first_token_timeout", "seat_timeout")}
 
+RATE_LIMITS = {
+    name: Key(name, WHOLE) for name in ("requests_per_minute", "requests_per_day", "tokens_per_minute", "tokens_per_day")
+}
+
 # In the order in which rows can be written: each names only rows of tables before its own.
 TABLES: Mapping[str, Table] = {
     "endpoints": Table(
@@ -82,6 +86,8 @@ TABLES: Mapping[str, Table] = {
             "protocol": Key("protocol"),
             "base_url": Key("base_url", required=True),
             "api_key_env": Key("api_key_env"),
+            "provider": Key("provider"),
+            **RATE_LIMITS,
             **TIMEOUTS,
         },
     ),
@@ -99,6 +105,7 @@ TABLES: Mapping[str, Table] = {
             "vision": Key("vision", FLAG),
             "tools": Key("tools", FLAG),
             "options": Key("options", OBJECT),
+            **RATE_LIMITS,
             **TIMEOUTS,
         },
     ),

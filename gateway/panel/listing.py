@@ -40,7 +40,7 @@ def _both_modes(collection: Collection, limits: Limits) -> Iterator[ListedCollec
             merger=collection.merger.alias if collection.merger else "",
             explorers=limits.explorers_beside(len(members)),
             context_window=known.context_window,
-            output_limit=min((model.output_limit for model in members if model.output_limit), default=None),
+            output_limit=min((most for model in members if (most := model.known.get("output_limit"))), default=None),
             capabilities=known.capabilities,
             created=int(collection.created_at.timestamp()),
         )

@@ -6,7 +6,7 @@ from typing import Final
 
 from collections_app.models import Collection, LanguageModel
 from collections_app.roster import Roster
-from collections_app.selectors import members_of, nearest, nearest_aliases
+from collections_app.selectors import know, members_of, nearest, nearest_aliases
 from gateway.chat import ReplyMode
 from gateway.errors import BadRequest, NotAllowed, NotFound, Refusal
 from gateway.redact import quoted
@@ -89,6 +89,7 @@ def _models_named(aliases: Sequence[str], field: str, known: frozenset[str] | No
     if not aliases:
         return []
     named = LanguageModel.objects.select_related("endpoint").in_bulk(set(aliases), field_name="alias")
+    know(named.values())
     for alias in aliases:
         if alias not in named or (known is not None and alias not in known):
             near = ", ".join(nearest_aliases(alias) if known is None else nearest(alias, sorted(known)))

@@ -53,7 +53,7 @@ def _open(request: Request) -> PanelRun:
     roster = roster_keeper().current()
     asked, collection = collection_for(request.caller, chat.model, roster)
     count_request(request.caller)
-    table = Table(images=chat.images, tokens=request.tokens)
+    table = Table(images=chat.images, tokens=request.tokens, cool_down_of=roster.cool_down_of)
     nominated = nominated_models(chat.bench.nominated, request.caller, roster)
     merger = named_merger(chat.bench.merger, request.caller, roster)
     seat_members(table, members_of(collection), nominated)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from collections_app.models import LanguageModel
+from collections_app.models import CoolDown, LanguageModel
 from gateway.errors import BadRequest, Refusal, Unavailable
 from gateway.panel.size import fits
 from gateway.reply import SkippedSeat
@@ -34,6 +34,7 @@ class Table:
 
     images: int
     tokens: int
+    cool_down_of: Callable[[LanguageModel], CoolDown | None] = lambda _: None
     members: list[LanguageModel] = field(default_factory=list)
     nominated: list[LanguageModel] = field(default_factory=list)
     explorers: list[LanguageModel] = field(default_factory=list)
@@ -79,7 +80,8 @@ def seat_nominated(table: Table, nominated: Iterable[LanguageModel], explorer_se
             continue
         why = _why_not(model, table) or _sits_already(model, table)
         if not why and not fits(table.tokens, model):
-            why = f"its context window of {model.context_window:,} tokens is smaller than the prompt of about {table.tokens:,}"
+            window = model.known.get("context_window")
+            why = f"its context window of {window:,} tokens is smaller than the prompt of about {table.tokens:,}"
         if why:
             table.skipped.append(SkippedSeat("explorer", model.alias, why))
         else:
@@ -121,11 +123,11 @@ def _why_not(model: LanguageModel, table: Table) -> str:
     """Why a member or a nominated model cannot sit, or nothing."""
     if model.status == LanguageModel.Status.RETIRED:
         return "retired"
-    if table.images and model.vision is not True:
-        return (
-            "does not take images" if model.vision is False else "not known to take images (set Vision on its page if it does)"
-        )
-    return ""
+    sees = model.known.get("vision")
+    if table.images and sees is not True:
+        return "does not take images" if sees is False else "not known to take images (set Vision on its page if it does)"
+    wait = table.cool_down_of(model)
+    return f"cooling down until {wait.until:%Y-%m-%d %H:%M:%S} UTC: {wait.why}" if wait else ""
 
 
 def _wrong_work(model: LanguageModel, table: Table, named: bool) -> str:
@@ -140,7 +142,7 @@ def _sits_already(model: LanguageModel, table: Table) -> str:
 
 
 def _may_explore(model: LanguageModel, table: Table) -> bool:
-    sees = not table.images or model.vision is True
+    sees = not table.images or model.known.get("vision") is True
     # A router has no family of its own: it may answer with a member.
     return (
         model.status == LanguageModel.Status.ACTIVE
@@ -148,6 +150,7 @@ def _may_explore(model: LanguageModel, table: Table) -> bool:
         and sees
         and fits(table.tokens, model)
         and not table.has(model)
+        and table.cool_down_of(model) is None
     )
 
 

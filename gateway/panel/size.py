@@ -57,7 +57,7 @@ def refuse_if_too_large(tokens: int, seated: Sequence[LanguageModel]) -> None:
     small = [model for model in seated if not fits(tokens, model)]
     if not small:
         return
-    windows = "; ".join(f"{model.alias} takes {model.context_window:,} (set on this bench)" for model in small)
+    windows = "; ".join(f"{model.alias} takes {_window(model)}" for model in small)
     raise TooLarge(
         f"The prompt is too large for {len(small)} of this panel's models: it is about {tokens:,} tokens, and {windows}. "
         "Shorten it, split it, or ask a collection whose members have larger windows "
@@ -67,8 +67,14 @@ def refuse_if_too_large(tokens: int, seated: Sequence[LanguageModel]) -> None:
     )
 
 
+def _window(model: LanguageModel) -> str:
+    held = model.known.held("context_window")
+    return f"{held.value:,} ({held.by})" if held else "what nobody knows"
+
+
 def fits(tokens: int, model: LanguageModel) -> bool:
-    return model.context_window is None or tokens <= model.context_window
+    window = model.known.get("context_window")
+    return window is None or tokens <= window
 
 
 def _length(script: re.Pattern[str], text: str) -> int:
