@@ -12,7 +12,8 @@ from markdown_it import MarkdownIt
 from gateway.reply import AskedPanel, SeatAnswer
 
 _PARSER = MarkdownIt("commonmark")
-_FENCE = re.compile(r"^[ \t>*+-]{0,20}(?:\d{1,3}[.)][ \t]{1,4})?(`{3,}|~{3,})", re.MULTILINE)
+# A fence's marks, and what stands behind them.
+_FENCE = re.compile(r"^[ \t>*+-]{0,20}(?:\d{1,3}[.)][ \t]{1,4})?(`{3,}|~{3,})(.*)", re.MULTILINE)
 # HTML blocks that a blank line does not end, and what ends each.
 _HTML = {
     "<--": "-->",
@@ -107,13 +108,16 @@ def close_blocks(text: str) -> str:
 
 
 def _open_fence(text: str) -> str:
-    """The marks of the fence that a line-by-line reading leaves open, if it leaves one."""
+    """The marks of the fence that a line-by-line reading leaves open, if it leaves one.
+
+    Code may hold fences with a language behind them, which close nothing; code within a line may begin with a fence's marks.
+    """
     opened = ""
     for found in _FENCE.finditer(text.replace("\r", "\n")):
-        mark = found[1]
+        mark, behind = found[1], found[2]
         if not opened:
-            opened = mark
-        elif mark[0] == opened[0] and len(mark) >= len(opened):
+            opened = "" if mark[0] == "`" and "`" in behind else mark
+        elif mark[0] == opened[0] and len(mark) >= len(opened) and not behind.strip():
             opened = ""
     return opened
 

@@ -120,6 +120,15 @@ def test_a_long_answers_open_blocks_are_closed_too():
     assert markdown.close_blocks(f"{long}\n```py\ncode\n```").endswith("code\n```")
 
 
+@pytest.mark.parametrize(
+    "text", ["```markdown\n```py\nx\n```\n```", "```\ntext\n```js", "```py`code\n\n~~~\nx", "```code``` it is."]
+)
+def test_in_a_long_answer_too_a_fence_within_a_fence_closes_nothing(text):
+    sections = markdown.section(answer(answer="x" * 10_000 + f"\n\n{text}")) + markdown.section(answer(alias="next"))
+    tokens = MarkdownIt("commonmark").parse(sections)
+    assert any(opening.level == 0 and inline.content == "member · next" for opening, inline in pairwise(tokens))
+
+
 def test_an_open_fence_is_closed_by_one_like_it():
     assert markdown.close_blocks("```py\ncode") == "```py\ncode\n```"
 
