@@ -77,14 +77,18 @@ def merged_closing(panel: AskedPanel, merger: SeatAnswer, answers: Sequence[Seat
         lines.append(f"No answer from {others}.")
     if panel.notice:
         lines.append(panel.notice)
-    # The fence that a merged answer leaves open is closed before anything else is said.
-    fence = close_blocks(merger.answer.strip())[len(merger.answer.strip()) :]
-    return f"{fence}\n\n---\n\n" + " ".join(lines) + "\n\n" + closing(panel).removeprefix("---\n\n")
+    return f"{closer(merger.answer.strip())}\n\n---\n\n" + " ".join(lines) + "\n\n" + closing(panel).removeprefix("---\n\n")
 
 
 def unmerged(panel: AskedPanel, note: str, answers: Sequence[SeatAnswer]) -> str:
     """Every answer, led by why they are not merged."""
     return f"Not merged: {note}\n\n{every_answer(panel, map(section, answers))}"
+
+
+def closer(told: str) -> str:
+    """What to add to a text that has been told already, so that it swallows nothing that is said after it."""
+    closed = close_blocks(told)
+    return closed.removeprefix(told) if closed.startswith(told) else ""
 
 
 def close_blocks(text: str) -> str:
@@ -95,15 +99,16 @@ def close_blocks(text: str) -> str:
     open_fence, html = _open_fence(text), _open_html(text)
     if len(text) > LONGEST_PARSED:
         return "\n".join([text, *filter(None, [open_fence]), *html])
-    longest = max((found[1] for found in _FENCE.finditer(text)), key=len, default="")
-    closers = [*dict.fromkeys(filter(None, (open_fence, longest))), *html]
+    marks = [found[1] for found in _FENCE.finditer(text)]
+    ticks, tildes = (max((mark for mark in marks if mark[0] == kind), key=len, default="") for kind in "`~")
+    closers = [*dict.fromkeys(filter(None, (open_fence, ticks, tildes))), *html]
     if not (closers or "```" in text or "~~~" in text) or _ends_clean(text):
         return text
-    for closer in closers:
-        if _ends_clean(f"{text}\n{closer}"):
-            return f"{text}\n{closer}"
+    for end in closers:
+        if _ends_clean(f"{text}\n{end}"):
+            return f"{text}\n{end}"
     # Nothing closes it from outside: the whole text is shown as it was written.
-    fence = "`" * (max(len(longest), 2) + 1)
+    fence = "`" * (max(len(ticks), 2) + 1)
     return f"{fence}\n{text}\n{fence}"
 
 

@@ -130,7 +130,8 @@ class PanelRun:
             self._add((answer.removeprefix(written) if answer.startswith(written) else "") + closing)
             return self._reply_with(answers, answer + closing, merged)
         whole = markdown.unmerged(self.panel, merged.note, answers)
-        self._add(f"\n\n---\n\n{whole}" if self._pieces else whole)
+        written = "".join(self._pieces)
+        self._add(f"{markdown.closer(written)}\n\n---\n\n{whole}" if written else whole)
         return self._reply_with(answers, whole, merged)
 
     def _reply_with(self, answers: tuple[SeatAnswer, ...], content: str, merged: Merged | None = None) -> PanelReply:

@@ -5,7 +5,7 @@
 
 Names:
     ok, echo                        a stream of a few chunks; echo repeats the last message
-    say-<words-with-hyphens>        a stream of those words
+    say-<words-with-hyphens>        a stream of those words; cut-<words>: FIN after them
     slow-<s>, slow-headers-<s>      silence before the first token, before the headers
     hung-headers, hung-stream       silence for ever; after two tokens
     tick-<s>                        a token every so often, 20 of them
@@ -221,6 +221,12 @@ def ok(call: _Handler, _: str) -> None:
 
 def say(call: _Handler, words: str) -> None:
     call.answer(*(f"{word} " for word in words.split("-")))
+
+
+def cut(call: _Handler, words: str) -> None:
+    call.start_stream()
+    call.say(*(f"{word} " for word in words.split("-")))
+    call.hang_up()
 
 
 def echo(call: _Handler, _: str) -> None:
@@ -518,6 +524,7 @@ SCRIPTS: dict[str, Script] = {
     "slow-headers-": slow_headers,
     "slow-": slow,
     "say-": say,
+    "cut-": cut,
     "err-": err,
     "echo-secret": echo_secret,
     "echo-error": echo_error,

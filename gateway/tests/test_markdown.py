@@ -129,6 +129,13 @@ def test_in_a_long_answer_too_a_fence_within_a_fence_closes_nothing(text):
     assert any(opening.level == 0 and inline.content == "member · next" for opening, inline in pairwise(tokens))
 
 
+@pytest.mark.parametrize("told", ["``` a` b\n~~~\ncode", "- a\n  ```\n  b", "Done."])
+def test_what_is_told_already_is_closed_without_being_told_again(told):
+    tokens = MarkdownIt("commonmark").parse(f"{told}{markdown.closer(told)}\n\n---\n\n## next")
+    assert tokens[-2].content == "next"
+    assert set(markdown.closer(told)) <= set("\n`~")
+
+
 def test_an_open_fence_is_closed_by_one_like_it():
     assert markdown.close_blocks("```py\ncode") == "```py\ncode\n```"
 

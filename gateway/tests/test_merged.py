@@ -2,8 +2,10 @@
 
 import json
 import re
+from itertools import pairwise
 
 import pytest
+from markdown_it import MarkdownIt
 
 from gateway.chat import ChatRequest, Message, TextPart
 from gateway.panel.merge import merge_messages
@@ -19,6 +21,7 @@ MODELS = {
     "gone": {"model": "say-gone", "status": "retired"},
     "thinker": {"model": "think-tags"},
     "broken": {"model": "err-500"},
+    "torn": {"model": "cut-```py-print(more-than-forty-characters-of-code-are-shown-as-they-come"},
     "half": {"model": "say-Half-right."},
     "whole": {"model": "say-All-right."},
 }
@@ -143,6 +146,14 @@ def test_a_failed_merge_gives_every_answer_led_by_why(merging, stream):
     assert "## member · blue" in text
     if not stream:
         assert reply.json["bench"]["merger"]["status"] == "error"
+
+
+def test_code_that_a_failed_merger_left_open_does_not_swallow_the_answers(merging):
+    text = "".join(deltas(merging.chat("bench/pair:merged", stream=True, bench={"merger": "torn"})))
+    assert text.startswith("```py print(")
+    tokens = MarkdownIt("commonmark").parse(text)
+    headings = [inline.content for opening, inline in pairwise(tokens) if opening.type == "heading_open"]
+    assert headings[1:] == ["member · red", "member · blue"]
 
 
 def test_nobody_answering_is_the_same_refusal_merged(merging):
