@@ -77,6 +77,20 @@ def test_an_image_is_written_down_nowhere(seeing, form, collection):
     assert written_down(seeing.folder) is None
 
 
+@pytest.mark.parametrize("form", WITH_IMAGES, ids=str)
+@pytest.mark.parametrize("gap", [" ", "\t", "\r\n", "|", "\\/"])
+def test_an_image_in_broken_up_base64_is_written_down_nowhere(seeing, form, gap):
+    broken = DATA_URL[:22] + gap.join(ENCODED[at : at + 20] for at in range(0, len(ENCODED), 20))
+    for collection in ("refusing", "quoting", "cutting"):
+        path, body = form.request(f"bench/{collection}", "What is it?", images=[broken])
+        reply = seeing.request("POST", path, body)
+        assert reply.status == (200 if gap.isspace() else 400)
+        assert collection != "refusing" or ENCODED[200:216].encode() not in reply.body
+    pieces = [ENCODED[at : at + 20].encode() for at in range(200, 400, 20)]
+    for path in seeing.folder.rglob("*"):
+        assert not any(piece in path.read_bytes() for piece in pieces if path.is_file()), path
+
+
 def test_bad_requests_with_an_image_write_it_down_nowhere(seeing):
     for form in FORMS:
         path, body = form.request("bench/plain", images=[DATA_URL])

@@ -85,6 +85,12 @@ def test_base64_for_urls_as_googles_sdk_sends_it_becomes_what_providers_read():
     assert parse_part({"inlineData": {"mimeType": "image/png", "data": "-_-_"}}) == (ImagePart("data:image/png;base64,+/+/"),)
 
 
+def test_base64_in_lines_is_padded_by_its_own_length():
+    assert parse_part({"inlineData": {"mimeType": "image/png", "data": "iVBO\nRw0KGgo=\n"}}) == (
+        ImagePart("data:image/png;base64,iVBORw0KGgo="),
+    )
+
+
 @pytest.mark.parametrize("spelling", [("fileData", "fileUri", "mimeType"), ("file_data", "file_uri", "mime_type")])
 def test_an_image_is_taken_by_its_url(spelling):
     data, uri, kind = spelling

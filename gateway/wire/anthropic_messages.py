@@ -224,7 +224,7 @@ def _image(source: Fields) -> ImagePart:
     if kind == "url":
         return image(source.text("url"), source.path("url"))
     if kind == "base64" and media_type.lower().startswith("image/"):
-        return image(f"data:{media_type};base64,{required_text(source, 'data')}", source.path("media_type"))
+        return image(f"data:{media_type};base64,{required_text(source, 'data')}", source.path("data"))
     raise BadRequest(
         f"{source.path('type')}: a panel takes images of source "
         '{"type": "base64", "media_type": "image/png", "data": "…"} or {"type": "url", "url": "https://…"}, '

@@ -116,8 +116,8 @@ def _inline(fields: Fields) -> ImagePart:
     if not kind or not data:
         where = fields.path("data" if kind else "mimeType")
         raise BadRequest(f"{where} must be {'base64' if kind else 'the type of an image'}. {_SEND}", param=where)
-    # Google's own SDK encodes for URLs, which no other provider reads.
-    standard = data.translate(_STANDARD_BASE64)
+    # Google's own SDK encodes for URLs, which no other provider reads; shells' base64 breaks lines.
+    standard = "".join(data.split()).translate(_STANDARD_BASE64)
     return image(f"data:{kind};base64,{standard}{'=' * (-len(standard) % 4)}", fields.path("data"))
 
 

@@ -12,6 +12,8 @@ from gateway.errors import BadRequest
 
 _KINDS = {dict: "an object", list: "a list", str: "a string", bool: "true or false", int: "a number", float: "a number"}
 _IMAGE_DATA_URL = re.compile(r"data:image/[\w.+-]{1,40}(?:;[\w=.+-]{1,60})*;base64,", re.IGNORECASE | re.ASCII)
+# Also as it is written for URLs, and as a URL escapes it.
+_BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_=%"
 MOST_ITEMS = 10_000
 _MOST_IGNORED = 40
 _MOST_NOMINATED = 20
@@ -128,9 +130,20 @@ def ignored_names(body: Fields, understood: Collection[str]) -> tuple[str, ...]:
 
 
 def image(url: str, at: str) -> ImagePart:
-    """Return the image behind a URL that a model can be sent. Raises BadRequest for any other scheme."""
-    if url[:8].lower().startswith(("http://", "https://")) or _IMAGE_DATA_URL.match(url):
+    """Return the image behind a URL that a model can be sent. Raises BadRequest for any other scheme, and for no base64."""
+    head = _IMAGE_DATA_URL.match(url)
+    if head:
+        return ImagePart(head[0] + _unbroken(url[head.end() :], at))
+    if url[:8].lower().startswith(("http://", "https://")):
         return ImagePart(url)
     raise BadRequest(
         f"{at} is no image that a panel can pass on: send an http(s):// URL or data:image/png;base64,… .", param=at
     )
+
+
+def _unbroken(encoded: str, at: str) -> str:
+    """An image's base64 without white space: where an upstream repeats it broken up, it could not be told from words."""
+    data = "".join(encoded.split())
+    if not data or data.encode("ascii", "replace").translate(None, _BASE64):
+        raise BadRequest(f"{at} holds no base64: send the image's bytes in base64, or its http(s):// URL.", param=at)
+    return data
