@@ -1,11 +1,13 @@
 """OpenAI chat completions read and written: what is understood, what is refused and how, what is ignored and named."""
 
 import json
+from urllib.parse import unquote
 
 import pytest
 
 from gateway.chat import ImagePart, TextPart
 from gateway.errors import BadRequest
+from gateway.redact import hide_images, redact
 from gateway.tests.replies import panel_reply
 from gateway.wire import openai_chat
 
@@ -42,6 +44,17 @@ def test_a_conversation_is_read_in_order():
 def test_an_image_url_may_be_a_bare_string():
     chat = parse(messages=[{"role": "user", "content": [{"type": "image_url", "image_url": "https://x.example/a.png"}]}])
     assert chat.messages[0].parts == (ImagePart("https://x.example/a.png"),)
+
+
+@pytest.mark.parametrize("mark", ["'", " ", '"', "\\", "\n", "<", "\u3000"])
+def test_nothing_of_an_images_url_is_left_where_it_is_hidden(mark):
+    sent = f"https://x.example/o{mark}hara.png?sig=A{mark}SECRET"
+    chat = parse(messages=[{"role": "user", "content": [{"type": "image_url", "image_url": {"url": sent}}]}])
+    (url,) = chat.image_urls
+    assert unquote(url) == sent
+    for words in (f"I see {url}, and it is nice.", json.dumps({"url": url}), str({"url": url})):
+        assert "SECRET" not in hide_images(words, chat.image_urls)
+        assert "SECRET" not in redact(words)
 
 
 def test_a_chat_never_prints_its_image():

@@ -6,6 +6,7 @@ Knows JSON types and the bench's own settings; what a format's fields mean is th
 import re
 from collections.abc import Collection, Iterator
 from typing import Any, get_args
+from urllib.parse import quote
 
 from gateway.chat import BenchOptions, ImagePart, ReplyMode
 from gateway.errors import BadRequest
@@ -14,6 +15,9 @@ _KINDS = {dict: "an object", list: "a list", str: "a string", bool: "true or fal
 _IMAGE_DATA_URL = re.compile(r"data:image/[\w.+-]{1,40}(?:;[\w=.+-]{1,60})*;base64,", re.IGNORECASE | re.ASCII)
 # Also as it is written for URLs, and as a URL escapes it.
 _BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_=%"
+# Where words end a URL: escaped in an image's, nothing of it is left behind when it is told from the words around it.
+_SPACES = "".join(filter(str.isspace, map(chr, range(0x3001))))
+_ESCAPED = str.maketrans({mark: quote(mark, safe="") for mark in f"{_SPACES}'\"<>\\"})
 MOST_ITEMS = 10_000
 _MOST_IGNORED = 40
 _MOST_NOMINATED = 20
@@ -135,7 +139,7 @@ def image(url: str, at: str) -> ImagePart:
     if head:
         return ImagePart(head[0] + _unbroken(url[head.end() :], at))
     if url[:8].lower().startswith(("http://", "https://")):
-        return ImagePart(url)
+        return ImagePart(url.translate(_ESCAPED))
     raise BadRequest(
         f"{at} is no image that a panel can pass on: send an http(s):// URL or data:image/png;base64,… .", param=at
     )
