@@ -61,6 +61,12 @@ def test_system_may_be_blocks_of_text():
     assert [message.role for message in parse(system=None).messages] == ["user"]
 
 
+def test_system_text_of_no_blocks_is_none():
+    assert parse(system=[]).messages == parse().messages
+    with pytest.raises(BadRequest, match="not an empty list"):
+        parse(messages=[HI, {"role": "assistant", "content": []}])
+
+
 def test_an_image_may_be_a_url():
     assert said({"type": "image", "source": {"type": "url", "url": "https://x.example/a.png"}}) == (
         ImagePart("https://x.example/a.png"),

@@ -49,7 +49,7 @@ def parse_request(payload: Any, route: Route, **path: str) -> ChatRequest:
     messages = [_message(fields) for fields in body.objects("messages")]
     if not any(message.parts for message in messages):
         raise BadRequest('messages must hold at least one message, such as {"role": "user", "content": "…"}.', param="messages")
-    system = () if body.get("system") is None else _parts(body, "system", ("text",))
+    system = () if body.get("system") in (None, []) else _parts(body, "system", ("text",))
     return ChatRequest(
         format=NAME,
         model=body.text("model"),
@@ -189,7 +189,8 @@ def _parts(fields: Fields, name: str, blocks: Collection[str]) -> tuple[Part, ..
         return (TextPart(content),)
     if not isinstance(content, list) or not content:
         where = fields.path(name)
-        raise BadRequest(f"{where} must be a string or a list of blocks, not {kind_of(content)}.", param=where)
+        what = "an empty list" if content == [] else kind_of(content)
+        raise BadRequest(f"{where} must be a string or a list of blocks, not {what}.", param=where)
     return tuple(part for block in fields.objects(name) for part in _block(block, blocks))
 
 
