@@ -82,6 +82,13 @@ def test_a_speakers_name_is_named_as_ignored():
     assert parse(messages=[HI | {"name": "ada"}]).ignored == ("messages.name",)
 
 
+@pytest.mark.parametrize("name", ["reasoning_content", "reasoning", "reasoning_details"])
+def test_a_models_own_earlier_reasoning_is_left_out_and_named(name):
+    chat = parse(messages=[HI, {"role": "assistant", "content": "Yes.", name: "Ada says so."}, HI | {name: None}])
+    assert chat.ignored == (f"messages.{name}",)
+    assert "Ada" not in chat.text
+
+
 def test_the_benchs_own_settings_are_read_from_both_places():
     options = parse(**{"with": ["a"], "bench": {"with": ["b"], "reply": "merged", "merger": "c", "field": False}}).bench
     assert (options.nominated, options.reply, options.merger, options.field) == (("a", "b"), "merged", "c", False)

@@ -33,6 +33,7 @@ ROUTES: tuple[Route, ...] = (
 _UNDERSTOOD = frozenset(
     {"model", "messages", "stream", "stream_options", "bench", "with", "tools", "functions", "tool_choice", "function_call"}
 )
+_OF_MESSAGES = ("name", "reasoning_content", "reasoning", "reasoning_details")
 
 
 def parse_request(payload: Any, route: Route, **path: str) -> ChatRequest:
@@ -113,8 +114,9 @@ class _Chunks:
 
 
 def _ignored_of_messages(body: Fields) -> tuple[str, ...]:
-    named = any(fields.get("name") is not None for fields in body.objects("messages"))
-    return ("messages.name",) if named else ()
+    """What no seat gets of messages: who speaks, and a model's own earlier reasoning by whichever name it came."""
+    said = {name for fields in body.objects("messages") for name in fields.names()}
+    return tuple(f"messages.{name}" for name in _OF_MESSAGES if name in said)
 
 
 def _message(fields: Fields) -> Message:
