@@ -44,7 +44,7 @@ def write_down(request: Request, collection: Collection, shape: ChosenShape, tab
         prompt_tokens=table.tokens,
         created=now.timestamp(),
         verdict_url=f"{request.base_url}/bench/verdict",
-        field=request.chat.bench.field and request.caller.bench_field,
+        field=request.field,
     )
     for _ in range(_DRAWS):
         try:

@@ -12,6 +12,7 @@ from gateway.chat import ReplyMode
 from gateway.errors import NotAllowed, NotFound
 from gateway.panel import markdown
 from gateway.panel.merge import why_not_merged
+from gateway.panel.request import Request
 from gateway.panel.size import estimate_text
 from gateway.reply import AskedPanel, PanelReply, SeatAnswer, SeatKind, SkippedSeat, Status
 from gateway.workers.ledger import ledger
@@ -24,10 +25,9 @@ LOOK_SECONDS = 0.5
 class RecordedRun:
     """A panel that this process does not run: ended, or another process's."""
 
-    def __init__(self, caller: Caller, panel_id: str, base_url: str) -> None:
-        self._caller = caller
+    def __init__(self, request: Request, panel_id: str) -> None:
+        self._request = request
         self._panel_id = panel_id
-        self._base_url = base_url
 
     async def pieces(self) -> AsyncIterator[str]:
         """Yield the reply's Markdown, in one piece."""
@@ -38,12 +38,13 @@ class RecordedRun:
         return (await self._ended()).or_refusal()
 
     async def _ended(self) -> PanelReply:
+        request = self._request
+        read = partial(recorded_reply, request.caller, self._panel_id, request.base_url)
         while True:
-            reply = await asyncio.wrap_future(
-                ledger().run(partial(recorded_reply, self._caller, self._panel_id, self._base_url))
-            )
+            reply = await asyncio.wrap_future(ledger().run(read))
             if status_of(reply) != "running":
-                return await asyncio.to_thread(_told, reply)
+                asked = replace(reply.panel, model=request.chat.model, field=request.field)
+                return await asyncio.to_thread(_told, replace(reply, panel=asked))
             await asyncio.sleep(LOOK_SECONDS)
 
 

@@ -49,6 +49,11 @@ class Request:
         return hide_images(self.chat.text, self.chat.image_urls)
 
     @property
+    def field(self) -> bool:
+        """Whether the reply may have its `bench` field: the body and the caller's key may each leave it out."""
+        return self.chat.bench.field and self.caller.bench_field
+
+    @property
     def question(self) -> ChatRequest:
         """What is asked, whatever the form in which the answer is wanted."""
         return replace(self.chat, format="", stream=False, include_usage=False, ignored=())

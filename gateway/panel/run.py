@@ -39,7 +39,7 @@ async def _join_or_open(request: Request) -> PanelRun | RecordedRun:
     if isinstance(opened, PanelRun):
         running_panels().follow(opened)
         return opened
-    return running_panels().get(opened) or RecordedRun(request.caller, opened, request.base_url)
+    return running_panels().get(opened) or RecordedRun(request, opened)
 
 
 def _earlier_or_new(request: Request) -> str | PanelRun:

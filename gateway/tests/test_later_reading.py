@@ -47,6 +47,15 @@ def test_the_reply_comes_in_the_form_that_is_asked_for(server):
     assert events[-1]["bench"] == first["bench"]
 
 
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_repeat_names_the_model_and_leaves_the_field_out_as_the_first_did(server, stream):
+    fields = {"model": "pair:latest", "bench": {"field": False}, "stream": stream}
+    replies = [ask(server, "strict", f"key-strict-{stream}", **fields) for _ in range(2)]
+    for reply in replies:
+        assert b'"bench":' not in reply.body
+        assert reply.body.replace(b" ", b"").count(b'"model":"pair:latest"') > 0
+
+
 def test_a_running_panel_is_joined(server):
     replies: list = []
     askers = [threading.Thread(target=lambda: replies.append(ask(server, "join", "key-3"))) for _ in range(3)]
