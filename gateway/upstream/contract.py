@@ -15,7 +15,11 @@ ErrorKind = Literal[
     "unauthorized",
     "payment_required",
     "not_found",
+    "maybe_gone",
+    "no_access",
     "retired",
+    "wrong_endpoint",
+    "output_limit",
     "overloaded",
     "timeout",
     "refused",
@@ -64,6 +68,20 @@ class Delta:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LimitTold:
+    """What a reply told of one limit: its field (requests_per_day, tokens_per_minute), how high it is, what is left of it.
+
+    `reset_seconds` is how long until it is whole again. None: not told. `account`: counted for the whole account.
+    """
+
+    field: str
+    limit: int | None = None
+    remaining: int | None = None
+    reset_seconds: float | None = None
+    account: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
     """What an upstream answered, reasoning apart from the answer. `empty_why` says why `text` is empty, when it is.
 
@@ -79,13 +97,16 @@ class Completion:
     first_token_seconds: float | None = None
     empty_why: str = ""
     upstream_status: int | None = 200
+    limits: tuple[LimitTold, ...] = ()
 
 
 @dataclass(eq=False)
 class UpstreamError(Exception):
     """A failed call: what kind, in words for people, and what had come of the answer before it failed.
 
-    `retry_after` is in seconds; `window`, in tokens, is what the error told of the model's context window.
+    `retry_after` is in seconds; `window` and `output_limit`, in tokens, are what the error told of the model. `span`: which
+    limit was hit, minute, day or month, where it is known; `pattern`: the ids that share it, where more than this one do
+    (`*`, `*:free`). `limits`: what it told of limits in numbers.
     """
 
     message: str
@@ -94,6 +115,10 @@ class UpstreamError(Exception):
     status: int | None = None
     retry_after: float | None = None
     window: int | None = None
+    output_limit: int | None = None
+    span: Literal["", "minute", "day", "month"] = ""
+    pattern: str = ""
+    limits: tuple[LimitTold, ...] = ()
     partial: str = ""
     reasoning: str = ""
     first_token_seconds: float | None = None
