@@ -153,7 +153,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-opened_at', '-id'],
-                'constraints': [models.UniqueConstraint(condition=models.Q(('resolved_at', None)), fields=('kind', 'endpoint', 'about'), name='one_open_alert', nulls_distinct=False)],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('resolved_at', None)), fields=('kind', 'endpoint', 'about'), name='one_open_alert'), models.UniqueConstraint(condition=models.Q(('endpoint', None), ('resolved_at', None)), fields=('kind', 'about'), name='one_open_alert_of_no_endpoint')],
             },
         ),
         migrations.CreateModel(

@@ -25,13 +25,16 @@ class Alert(models.Model):
 
     class Meta:
         ordering = ["-opened_at", "-id"]
+        # Two: not every database can take an endpoint that is null for one like another.
         constraints = [
             models.UniqueConstraint(
-                fields=["kind", "endpoint", "about"],
-                condition=models.Q(resolved_at=None),
-                nulls_distinct=False,
-                name="one_open_alert",
-            )
+                fields=["kind", "endpoint", "about"], condition=models.Q(resolved_at=None), name="one_open_alert"
+            ),
+            models.UniqueConstraint(
+                fields=["kind", "about"],
+                condition=models.Q(resolved_at=None, endpoint=None),
+                name="one_open_alert_of_no_endpoint",
+            ),
         ]
 
     def __str__(self) -> str:
