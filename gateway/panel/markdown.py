@@ -12,8 +12,11 @@ from markdown_it import MarkdownIt
 from gateway.reply import AskedPanel, SeatAnswer
 
 _PARSER = MarkdownIt("commonmark")
-# A fence's marks, and what stands behind them.
-_FENCE = re.compile(r"^[ \t>*+-]{0,20}(?:\d{1,3}[.)][ \t]{1,4})?(`{3,}|~{3,})(.*)", re.MULTILINE)
+# What stands before a fence's marks, the marks, and what stands behind them.
+_FENCE = re.compile(r"^([ \t>*+-]{0,20}(?:\d{1,3}[.)][ \t]{1,4})?)(`{3,}|~{3,})(.*)", re.MULTILINE)
+# Spaces before a fence that is still one.
+_MOST_INDENTED = 3
+_ITEM = re.compile(r"(?:[-+*]|\d{1,9}[.)])[ \t]")
 # HTML blocks that a blank line does not end, and what ends each.
 _HTML = {
     "<--": "-->",
@@ -25,6 +28,8 @@ _HTML = {
     "<[cdata[": "]]>",
     "<!": ">",
 }
+# At a line's start alone: within a line it ends with the paragraph.
+_BEGINS_HTML = re.compile(rf"^ {{0,3}}({'|'.join(map(re.escape, _HTML))})", re.MULTILINE)
 # The parser takes about 5 s a megabyte, and an answer's section is made in the event loop: longer ones are judged by eye.
 LONGEST_PARSED = 6_000
 
@@ -99,7 +104,7 @@ def close_blocks(text: str) -> str:
     open_fence, html = _open_fence(text), _open_html(text)
     if len(text) > LONGEST_PARSED:
         return "\n".join([text, *filter(None, [open_fence]), *html])
-    marks = [found[1] for found in _FENCE.finditer(text)]
+    marks = [found[2] for found in _FENCE.finditer(text)]
     ticks, tildes = (max((mark for mark in marks if mark[0] == kind), key=len, default="") for kind in "`~")
     closers = [*dict.fromkeys(filter(None, (open_fence, ticks, tildes))), *html]
     if not (closers or "```" in text or "~~~" in text) or _ends_clean(text):
@@ -117,14 +122,28 @@ def _open_fence(text: str) -> str:
 
     Code may hold fences with a language behind them, which close nothing; code within a line may begin with a fence's marks.
     """
-    opened = ""
-    for found in _FENCE.finditer(text.replace("\r", "\n")):
-        mark, behind = found[1], found[2]
-        if not opened:
-            opened = "" if mark[0] == "`" and "`" in behind else mark
-        elif mark[0] == opened[0] and len(mark) >= len(opened) and not behind.strip():
-            opened = ""
-    return opened
+    text = text.replace("\r", "\n")
+    opened: re.Match[str] | None = None
+    for found in _FENCE.finditer(text):
+        if opened is None:
+            opened = None if found[2][0] == "`" and "`" in found[3] else found
+        elif _closes(found, opened):
+            opened = None
+    return opened[2] if opened and not _ends_by_itself(text, opened) else ""
+
+
+def _closes(found: re.Match[str], opened: re.Match[str]) -> bool:
+    at_margin = not found[1].strip() and len(found[1]) <= _MOST_INDENTED
+    return found[2].startswith(opened[2]) and not found[3].strip() and (at_margin or bool(opened[1]))
+
+
+def _ends_by_itself(text: str, opened: re.Match[str]) -> bool:
+    """Whether a fence stands in a list or a quotation, which a heading after it ends."""
+    before = opened[1]
+    if not before or before.strip() or len(before) > _MOST_INDENTED:
+        return bool(before)
+    at_margin = (line for line in reversed(text[: opened.start()].split("\n")) if line[:1].strip())
+    return bool(_ITEM.match(next(at_margin, "")))
 
 
 def _open_html(text: str) -> list[str]:
@@ -132,8 +151,9 @@ def _open_html(text: str) -> list[str]:
     if "<" not in text:
         return []
     # A comment and CDATA begin like a declaration, and are none.
-    lowered = text.lower().replace("<!--", "<--").replace("<![cdata[", "<[cdata[")
-    return [end for start, end in _HTML.items() if lowered.rfind(start) > lowered.rfind(end)]
+    lowered = text.lower().replace("\r", "\n").replace("<!--", "<--").replace("<![cdata[", "<[cdata[")
+    begun = {found[1]: found.start() for found in _BEGINS_HTML.finditer(lowered)}
+    return [end for start, end in _HTML.items() if begun.get(start, -1) > lowered.rfind(end)]
 
 
 def _ends_clean(text: str) -> bool:

@@ -118,12 +118,25 @@ def test_a_long_answers_open_blocks_are_closed_too():
     assert markdown.close_blocks(f"{long}\n```py\ncode").endswith("\n```")
     assert markdown.close_blocks(f"{long}\n<!-- comment").endswith("\n-->")
     assert markdown.close_blocks(f"{long}\n```py\ncode\n```").endswith("code\n```")
+    assert markdown.close_blocks(f"{long}\nWrite `<pre>` here.").endswith(" here.")
 
 
-@pytest.mark.parametrize(
-    "text", ["```markdown\n```py\nx\n```\n```", "```\ntext\n```js", "```py`code\n\n~~~\nx", "```code``` it is."]
-)
-def test_in_a_long_answer_too_a_fence_within_a_fence_closes_nothing(text):
+LONG = [
+    "```markdown\n```py\nx\n```\n```",
+    "```\ntext\n```js",
+    "```py`code\n\n~~~\nx",
+    "```code``` it is.",
+    "```md\n> ```\n    ```\nx",
+    "1. step\n\n   ```sh\n   ls",
+    "- item\n  - item\n    ```js\n    a()",
+    "> ```\n> x",
+    "a\n\n    ```\n    code",
+    "| `<pre>` | x |\n\n`<!--` and\n\n1. step\n   ```\n   x\n   ```",
+]
+
+
+@pytest.mark.parametrize("text", LONG)
+def test_nothing_a_long_answer_opens_swallows_the_next_section(text):
     sections = markdown.section(answer(answer="x" * 10_000 + f"\n\n{text}")) + markdown.section(answer(alias="next"))
     tokens = MarkdownIt("commonmark").parse(sections)
     assert any(opening.level == 0 and inline.content == "member · next" for opening, inline in pairwise(tokens))
