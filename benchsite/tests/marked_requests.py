@@ -18,8 +18,7 @@ QUOTED = {"path", "host", "model", "nominated", "panel", "call", "field", "word"
 LED_BACK = {"query", "path"}
 QUIET_HEADERS = (
     "authorization", "proxy-authorization", "x-api-key", "x-goog-api-key", "api-key", "cookie", "referer", "user-agent",
-    "x-correlation-id", "x-request-id", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-forwarded-port",
-    "x-real-ip", "forwarded", "via", "accept-language", "accept-encoding", "if-none-match", "x-csrftoken", "x-stainless-lang",
+    "x-correlation-id", "x-request-id", "accept-language", "accept-encoding", "if-none-match", "x-csrftoken", "x-stainless-lang",
     "x-stainless-retry-count", "openai-organization", "anthropic-version", "anthropic-beta", "daphne-root-path",
     "x-under_score", "upgrade", "sec-websocket-key", "sec-websocket-version", "sec-websocket-protocol", "traceparent", "from",
 )  # fmt: skip
@@ -28,6 +27,7 @@ LOUD_HEADERS = (
     "host", "origin", "sec-fetch-site", "content-type", "expect", "x-bench-depth",
     "accept", "accept-charset", "range", "if-modified-since", "idempotency-key", "last-event-id", "x-http-method-override",
     "access-control-request-method", "access-control-request-headers", "authorization", "cookie",
+    "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-forwarded-port", "x-real-ip", "forwarded", "via",
 )  # fmt: skip
 LOUD_FOR_EACH = 6
 TARGETS = (

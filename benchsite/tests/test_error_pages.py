@@ -6,14 +6,12 @@ from django.forms.models import model_to_dict
 from django.template.loader import render_to_string
 from django.test import Client, override_settings
 
-from benchsite.dashboard.local_login import FORWARDED
 from benchsite.tests.marked_requests import QUIET_HEADERS, mark, marked
 from collections_app.models import Change
 
 pytestmark = pytest.mark.django_db
 
-# All but those of proxies, which are asked to log in.
-HEADERS = {name: mark(name) for name in QUIET_HEADERS if not f"HTTP_{name.upper().replace('-', '_')}".startswith(FORWARDED)}
+HEADERS = {name: mark(name) for name in QUIET_HEADERS}
 ASKED = {"query_params": {"key": mark("query")}, "headers": HEADERS}
 
 
