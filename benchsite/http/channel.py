@@ -1,4 +1,5 @@
-"""A connection's unfinished requests: how long one may take to come, and how much of them all may lie in memory meanwhile.
+"""A connection's bounds: how long a request may take to come and a reply to be read, and how much of either may lie in
+memory meanwhile.
 
 Nothing here knows who asks; that is found out when a request is whole (gateway/edge.py).
 """
@@ -14,8 +15,9 @@ from twisted.python.failure import Failure
 from twisted.web.http import HTTPChannel
 
 # A request's lines and headers have Twisted's 60 s, from when the connection was free for them; a body as long again, and
-# a second more for so many bytes that it has brought: 20 MB over a slow line may take 20 minutes, a drip ends.
-BODY_GRACE_SECONDS = 60.0
+# a second more for so many bytes that it has brought: 20 MB over a slow line may take 20 minutes, a drip ends. What is
+# left unread of a reply that is whole has the same.
+GRACE_SECONDS = 60.0
 SLOWEST_BYTES_PER_SECOND = 16_000
 # How many bodies of the longest kind may be half there at once.
 BODIES_HELD = 8
@@ -39,11 +41,12 @@ class BenchChannel(HTTPChannel):
             super().lineReceived(line)
 
     def resetTimeout(self) -> None:  # noqa: N802 (Twisted's name)
-        if not self.line_mode:
+        if not self.line_mode and not self._handlingRequest:
             super().resetTimeout()
 
     def allHeadersReceived(self) -> None:  # noqa: N802 (Twisted's name)
         self._body_began, self._body_bytes = monotonic(), 0
+        self.setTimeout(GRACE_SECONDS)
         super().allHeadersReceived()
 
     def rawDataReceived(self, data: bytes) -> None:  # noqa: N802 (Twisted's name)
@@ -51,10 +54,38 @@ class BenchChannel(HTTPChannel):
             return
         if not self._handlingRequest:
             self._body_bytes += len(data)
-            allowed = BODY_GRACE_SECONDS + self._body_bytes / SLOWEST_BYTES_PER_SECOND
+            allowed = GRACE_SECONDS + self._body_bytes / SLOWEST_BYTES_PER_SECOND
             if monotonic() - self._body_began > allowed:
                 return self.refuse(408, "The body came too slowly. Send it again, shorter or over a better line.")
         super().rawDataReceived(data)
+
+    def pauseProducing(self) -> None:  # noqa: N802 (Twisted's name)
+        # Twisted would read on while a request is answered, without any bound if replies are not read.
+        super().pauseProducing()
+        self.transport.pauseProducing()
+
+    def resumeProducing(self) -> None:  # noqa: N802 (Twisted's name)
+        super().resumeProducing()
+        if self._handlingRequest and sum(map(len, self._dataBuffer)) <= self._optimisticEagerReadSize:
+            self.transport.resumeProducing()
+        if self.paused:
+            self.paused = False
+            self.dataReceived(b"")
+
+    def requestDone(self, request: Any) -> None:  # noqa: N802 (Twisted's name)
+        """A whole reply was handed over. The next request waits until it is read, and its reader has not for ever."""
+        self.paused = self._waitingForTransport
+        reading = GRACE_SECONDS + self.unsent / SLOWEST_BYTES_PER_SECOND
+        self._savedTimeOut = self._savedTimeOut and reading
+        super().requestDone(request)
+        if not self.persistent:
+            # Twisted hangs up when all is read, and waits for that without an end.
+            self.setTimeout(reading)
+
+    @property
+    def unsent(self) -> int:
+        """The bytes of replies that their reader has not taken."""
+        return int(len(self.transport.dataBuffer) - self.transport.offset + self.transport._tempDataLen)
 
     def timeoutConnection(self) -> None:  # noqa: N802 (Twisted's name)
         if self.requests and not self._handlingRequest and not self.refused:

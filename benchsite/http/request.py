@@ -109,5 +109,4 @@ def _not_logged(request: Any) -> None:
 
 def unsent(channels: WeakSet[Any]) -> bool:
     """Whether any connection still has bytes that its reader has not taken."""
-    transports = (getattr(channel, "transport", None) for channel in list(channels))
-    return any(transport is not None and (transport.dataBuffer or transport._tempDataBuffer) for transport in transports)
+    return any(channel.transport is not None and channel.unsent for channel in list(channels))

@@ -1,6 +1,7 @@
-"""Requests that do not end, or end as nobody would expect: bounded in time and memory, and told why."""
+"""Requests that do not end, or end as nobody would expect, and replies that nobody reads: bounded in time and memory."""
 
 import socket
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -90,12 +91,40 @@ def test_one_chunked_body_is_read(small_server):
         assert connection.recv(65536).startswith(b"HTTP/1.1 200")
 
 
+def test_replies_that_are_not_read_hold_up_the_requests_behind_them(small_server):
+    page = f"GET /static/unfold/css/styles.css HTTP/1.1\r\nHost: 127.0.0.1:{small_server.port}\r\n\r\n".encode()
+    before = resident_bytes(small_server)
+    with closing(connect(small_server)) as connection:
+        for _ in range(100):
+            connection.sendall(page)
+            time.sleep(0.02)
+        assert resident_bytes(small_server) - before < 15_000_000
+        connection.sendall(page.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
+        assert b"".join(iter(lambda: connection.recv(1 << 20), b"")).count(b"HTTP/1.1 200 OK") == 101
+    assert small_server.chat("bench/core").status == 200
+
+
 @pytest.fixture
 def clock(monkeypatch):
     """A clock that is set by hand, for the deadlines and for what is measured against them."""
     clock = Clock()
     monkeypatch.setattr(http_channel, "monotonic", clock.seconds)
     return clock
+
+
+class UnreadTransport(StringTransport):
+    """A connection whose other end reads nothing: whatever is written stays."""
+
+    offset = _tempDataLen = 0  # noqa: N815 (Twisted's name)
+    disconnected = False
+
+    @property
+    def dataBuffer(self) -> bytes:  # noqa: N802 (Twisted's name)
+        return self.value()
+
+    def unregisterProducer(self) -> None:  # noqa: N802 (Twisted's name)
+        # As a real connection takes it: a second time too.
+        self.producer = None
 
 
 @pytest.fixture
@@ -105,7 +134,7 @@ def channel(clock):
     daphne = Server(application=None, endpoints=["tcp:0"], signal_handlers=False)
     daphne.connections = {}
     channel.factory = HTTPFactory(daphne)
-    channel.makeConnection(StringTransport())
+    channel.makeConnection(UnreadTransport())
     yield channel
     channel.setTimeout(None)
 
@@ -146,3 +175,35 @@ def test_a_connection_that_says_nothing_is_closed_without_a_word(channel, clock)
     clock.advance(61)
     assert channel.transport.disconnecting
     assert channel.transport.value() == b""
+
+
+REFUSED_AT_ONCE = b"GET /\xa0 HTTP/1.1\r\n"
+
+
+@pytest.mark.parametrize("end", [b"\r\n", b"Connection: close\r\n\r\n"])
+def test_a_reply_that_nobody_reads_is_given_up(channel, clock, end):
+    channel.dataReceived(REFUSED_AT_ONCE + end)
+    assert channel.transport.value().startswith(b"HTTP/1.1 400")
+    channel.dataReceived(b"GET /")
+    clock.advance(50)
+    channel.dataReceived(b"again")
+    assert not channel.transport.disconnected
+    clock.advance(11)
+    clock.advance(16)
+    assert channel.transport.disconnected
+
+
+def test_a_long_reply_over_a_slow_line_has_its_time(channel, clock):
+    channel.transport.write(b"a" * 8_000_000)
+    channel.dataReceived(REFUSED_AT_ONCE + b"\r\n")
+    clock.advance(400)
+    assert not channel.transport.disconnecting
+
+
+def test_while_replies_are_not_read_nothing_more_is_read_from_their_caller(channel):
+    channel.dataReceived(b"POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\n")
+    channel._handlingRequest = True
+    channel.pauseProducing()
+    assert channel.transport.producerState == "paused"
+    channel.resumeProducing()
+    assert channel.transport.producerState == "producing"
