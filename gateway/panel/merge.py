@@ -17,7 +17,7 @@ from collections_app.selectors import primary_model
 from evidence.selectors import useful_verdicts
 from evidence.services import record_note, record_seat
 from gateway.chat import ChatRequest, Message, TextPart
-from gateway.panel.record import planned, target_of
+from gateway.panel.record import planned
 from gateway.panel.seating import Seat
 from gateway.panel.size import estimate, fits
 from gateway.redact import hide_images
@@ -25,6 +25,7 @@ from gateway.reply import SeatAnswer
 from gateway.workers import worker_pool
 from gateway.workers.ledger import ledger
 from gateway.workers.seat import SeatJob
+from gateway.workers.target import target_of
 
 SEAT_NAME = "merger"
 _ORDERS = """\

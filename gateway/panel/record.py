@@ -9,17 +9,16 @@ from typing import cast
 from django.db import IntegrityError
 from django.utils import timezone
 
-from collections_app.models import Collection, LanguageModel
+from collections_app.models import Collection
 from evidence.services import KnownAs, PlannedSeat, record_panel
 from gateway.chat import ChatRequest, ReplyMode
-from gateway.conf import conf
 from gateway.errors import Unavailable
 from gateway.panel.request import Request
 from gateway.panel.seating import Seat, Table
 from gateway.panel.shape import ChosenShape
 from gateway.reply import AskedPanel
-from gateway.upstream.contract import Target
 from gateway.workers.seat import SeatJob
+from gateway.workers.target import target_of
 
 # 65,536 ids a second: at 300 panels a second one in 200 draws an id that is taken, and draws again.
 _DRAWS = 20
@@ -113,20 +112,4 @@ def planned(seat: Seat) -> PlannedSeat:
         endpoint_name=seat.model.endpoint.name,
         served_id=seat.model.served_id,
         nominated=seat.nominated,
-    )
-
-
-def target_of(model: LanguageModel) -> Target:
-    """Whom to ask. A model's own time-outs come before its endpoint's, and those before the site's."""
-    endpoint = model.endpoint
-    return Target(
-        protocol=endpoint.protocol,
-        base_url=endpoint.base_url,
-        model=model.served_id,
-        api_key_env=endpoint.api_key_env,
-        typed_key_id=str(endpoint.typed_key_id or ""),
-        options=model.options,
-        connect_timeout=model.connect_timeout or endpoint.connect_timeout or conf.connect_timeout,
-        first_token_timeout=model.first_token_timeout or endpoint.first_token_timeout or conf.first_token_timeout,
-        seat_timeout=model.seat_timeout or endpoint.seat_timeout or conf.seat_timeout,
     )

@@ -10,11 +10,12 @@ from evidence.models import Call, Panel
 from evidence.tests.rows import make_model
 from gateway.chat import ChatRequest, Message, TextPart
 from gateway.panel import record
-from gateway.panel.record import target_of, write_down
+from gateway.panel.record import write_down
 from gateway.panel.request import Request
 from gateway.panel.seating import Table
 from gateway.panel.shape import ChosenShape
 from gateway.reply import AskedPanel
+from gateway.workers.target import target_of
 from keys.services import LOCAL
 
 TIMEOUTS = ("connect_timeout", "first_token_timeout", "seat_timeout")

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from collections_app.sealing import UnsealError
 from gateway.chat import Message, TextPart
-from gateway.panel.record import target_of
 from gateway.tests.fake_upstream import SCRIPTS, FakeUpstream
 from gateway.upstream import PROTOCOLS, complete
 from gateway.upstream.answer.hiding import without_key
 from gateway.upstream.contract import Delta, Target, UpstreamError
 from gateway.workers import key_ring
 from gateway.workers.key_ring import KeyRing
+from gateway.workers.target import target_of
 
 KEY = "sk/Recognisable+4711-0815"
 QUESTION = (Message("user", (TextPart("What is the answer?"),)),)
