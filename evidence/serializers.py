@@ -53,16 +53,23 @@ class StrictScore(serializers.FloatField):
         return float(data)
 
 
-def _claims() -> serializers.ListField:
-    return serializers.ListField(child=StrictText(max_length=LONGEST_CLAIM), max_length=MOST_CLAIMS, required=False)
+class Claims(serializers.ListField):
+    """Few claims: how many there are is judged first, for each of a million wrong ones would be an error of its own."""
+
+    child = StrictText(max_length=LONGEST_CLAIM)
+
+    def to_internal_value(self, data: Any) -> list[Any]:
+        if isinstance(data, list) and len(data) > MOST_CLAIMS:
+            self.fail("max_length", max_length=MOST_CLAIMS)
+        return list(super().to_internal_value(data))
 
 
 class VerdictSerializer(serializers.Serializer[Any]):
     call = StrictText(max_length=LONGEST_CALL_ID)
     useful = StrictBoolean()
     note = StrictText(max_length=LONGEST_TEXT, allow_blank=True, required=False)
-    real = _claims()
-    false = _claims()
+    real = Claims(required=False)
+    false = Claims(required=False)
     score = StrictScore(allow_null=True, required=False)
     correction = StrictText(max_length=LONGEST_CORRECTION, allow_blank=True, required=False)
 

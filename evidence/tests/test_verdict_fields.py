@@ -97,3 +97,11 @@ def test_anything_but_an_object_is_refused(payload):
 
 def test_no_score_may_be_said_in_so_many_words():
     assert read_verdict({"call": CALL, "useful": True, "score": None})["score"] is None
+
+
+@pytest.mark.parametrize("field", ["real", "false"])
+def test_how_many_claims_there_are_is_judged_before_what_they_say(field):
+    """A million wrong ones would be a million errors, and gigabytes of them."""
+    assert refusal({"call": CALL, "useful": True, field: [""] * 101}) == (
+        f"{field}: Ensure this field has no more than 100 elements."
+    )
