@@ -85,7 +85,7 @@ class Edge:
             body=body,
             payload=await _parse(body, headers) if scope["method"] == "POST" else None,
             idempotency_key=headers.get("idempotency-key", ""),
-            is_retry=headers.get("x-stainless-retry-count", "0") not in ("0", ""),
+            is_retry=_is_above_0(headers.get("x-stainless-retry-count", "")),
         )
         _refuse_a_bench_asking(route, headers)
         app = self._stream_app if _streams(asked) else self._json_app
@@ -110,6 +110,10 @@ def _format_of(match: ResolverMatch, headers: Mapping[str, str], by_path: WireFo
     if route and route.task in ("list_models", "show_model"):
         return listing_format(headers, match.kwargs["wire_format"])
     return match.kwargs.get("wire_format") or by_path
+
+
+def _is_above_0(count: str) -> bool:
+    return count.isascii() and count.isdigit() and int(count[:9]) > 0
 
 
 def _refuse_a_bench_asking(route: Route | None, headers: Mapping[str, str]) -> None:
@@ -176,6 +180,8 @@ async def _parse(body: bytes, headers: Mapping[str, str]) -> Any:
     content_type = headers.get("content-type", "").partition(";")[0].strip().lower()
     if content_type != "application/json":
         raise NotJson("Send the body as JSON, with Content-Type: application/json.")
+    if headers.get("content-encoding", "identity").strip().lower() != "identity":
+        raise NotJson("Send the body as it is, without Content-Encoding: compressed ones are not unpacked.")
     try:
         return await asyncio.to_thread(orjson.loads, body) if len(body) > LARGE_BODY_BYTES else orjson.loads(body)
     except orjson.JSONDecodeError as error:

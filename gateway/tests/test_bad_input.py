@@ -1,5 +1,6 @@
 """Whatever is sent: the right status in the route's own words, never a page, never a traceback, and nothing written."""
 
+import gzip
 import json
 import socket
 
@@ -87,6 +88,12 @@ FORM = "application/x-www-form-urlencoded"
 def test_only_json_is_taken(server, nothing_written, content_type):
     body = json.dumps({"model": "bench/pair", "messages": HI}).encode()
     refused(server.request("POST", CHAT, raw=body, headers={"Content-Type": content_type}), 415)
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "br", "deflate, gzip", "zstd"])
+def test_a_packed_body_is_refused_as_what_it_is(server, encoding):
+    reply = server.request("POST", CHAT, raw=gzip.compress(b"{}"), headers={"Content-Encoding": encoding})
+    assert "Content-Encoding" in refused(reply, 415)
 
 
 def test_a_charset_beside_the_content_type_is_fine(server):
