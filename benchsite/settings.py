@@ -55,6 +55,8 @@ BENCH_FIRST_TOKEN_TIMEOUT = env.float("BENCH_FIRST_TOKEN_TIMEOUT", default=120)
 BENCH_CONNECT_TIMEOUT = env.float("BENCH_CONNECT_TIMEOUT", default=10)
 BENCH_SEAT_WORKERS = env.int("BENCH_SEAT_WORKERS", default=256)
 BENCH_WORKER_POOL = env.str("BENCH_WORKER_POOL", default="gateway.workers.threads.ThreadWorkerPool")
+# Who tries a model that was just added: what onboarding, an app below the gateway, calls it by.
+BENCH_TRIAL = "gateway.workers.trial.try_models"
 BENCH_MAX_BODY_BYTES = env.int("BENCH_MAX_BODY_BYTES", default=20_000_000)
 BENCH_KEEPALIVE_SECONDS = env.float("BENCH_KEEPALIVE_SECONDS", default=10)
 BENCH_LOCAL_MODEL = env.str("BENCH_LOCAL_MODEL", default="auto")
