@@ -58,6 +58,15 @@ def origin_of(url: str) -> str:
     return f"{parts.scheme}://{shown}" if port in (None, DEFAULT_PORTS[parts.scheme]) else f"{parts.scheme}://{shown}:{port}"
 
 
+def is_near(url: str) -> bool:
+    """Whether it leads to this machine or to a private network; not for what is no URL."""
+    try:
+        host = urlsplit(url).hostname
+    except ValueError:
+        return False
+    return bool(host) and _is_near(str(host), _address(str(host)))
+
+
 def _check_host(host: str, parts: SplitResult) -> None:
     address = _address(host)
     if address is None and not _NAME.fullmatch(host):

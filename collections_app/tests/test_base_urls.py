@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from urllib3.exceptions import LocationParseError
 from urllib3.util import parse_url
 
-from collections_app.models.base_url import check_base_url, origin_of
+from collections_app.models.base_url import check_base_url, is_near, origin_of
 
 
 def refusal(url: str) -> str:
@@ -182,3 +182,20 @@ def test_whoever_calls_it_reads_the_same_host(url: str) -> None:
     assert called.auth is None
     port = f":{called.port}" if called.port else ""
     assert origin_of(f"{called.scheme}://{called.host}{port}") == origin_of(url)
+
+
+@pytest.mark.parametrize(
+    ("url", "near"),
+    [
+        ("http://127.0.0.1:8080/v1", True),
+        ("http://[::1]:8080", True),
+        ("https://192.168.1.7/v1", True),
+        ("http://llama.local", True),
+        ("https://openrouter.ai/api/v1", False),
+        ("https://8.8.8.8", False),
+        ("https://[", False),
+        ("nothing", False),
+    ],
+)
+def test_what_is_near_is_this_machine_or_a_private_network(url: str, near: bool) -> None:
+    assert is_near(url) is near

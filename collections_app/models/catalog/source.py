@@ -18,9 +18,12 @@ class CatalogSource(models.Model):
     checked_at = models.DateTimeField(null=True, help_text="Last asked, with whatever result.")
     good_at = models.DateTimeField(null=True, help_text="Last answered well, changed or not.")
     changed_at = models.DateTimeField(null=True, help_text="Last time that what it lists changed.")
+    failing_since = models.DateTimeField(null=True, help_text="Since when no reading was taken; empty when the last one was.")
     seconds = models.FloatField(null=True)
     error = models.CharField(max_length=500, blank=True, help_text="Why the last reading was not taken; empty when it was.")
     report = models.JSONField(default=list, help_text="Items that were left out, and why: up to 100 lines.")
+    # What one reading told of models of this bench, and another must tell again before it alarms (catalog/transitions.py).
+    suspected = models.JSONField(default=list)
 
     class Meta:
         ordering = ["name"]
