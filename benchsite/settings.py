@@ -60,6 +60,8 @@ BENCH_TRIAL = "gateway.workers.trial.try_models"
 BENCH_MAX_BODY_BYTES = env.int("BENCH_MAX_BODY_BYTES", default=20_000_000)
 BENCH_KEEPALIVE_SECONDS = env.float("BENCH_KEEPALIVE_SECONDS", default=10)
 BENCH_LOCAL_MODEL = env.str("BENCH_LOCAL_MODEL", default="auto")
+# By source, where a catalog is read instead of where it is published (catalog/refreshing/places.py); for tests.
+BENCH_CATALOG_URLS: dict[str, str] = {}
 
 # --- Django --------------------------------------------------------------------------------------
 
