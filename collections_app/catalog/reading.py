@@ -82,16 +82,16 @@ class Item:
         """The first of these fields that counts something (tokens, requests); 0 counts nothing and is unknown."""
         return next((count for key in keys if (count := self._count(key)) is not None), None)
 
-    def dollars(self, key: str, *, per: int = 1) -> float | None:
-        """A price in USD per million tokens, from one that is given `per` a million: 1, or 1,000,000 when per token."""
+    def dollars(self, key: str, *, times: float = 1) -> float | None:
+        """A price in USD per million tokens; `times` makes it one: 1,000,000 for a price per token."""
         value = self.fields.get(key)
         if value is None or value == "":
             return None
         number = numeric(value)
-        if number is None or not 0 <= number * per <= MOST_DOLLARS:
+        if number is None or not 0 <= number * times <= MOST_DOLLARS:
             self.left_out.note(self.name, f"{key} {reprlib.repr(value)} is no price")
             return None
-        return significant(number * per)
+        return significant(number * times)
 
     def day(self, *keys: str) -> str:
         """The first of these fields that is a date, as YYYY-MM-DD or YYYY-MM; seconds since 1970 count as one."""
@@ -100,7 +100,9 @@ class Item:
     def flag(self, key: str) -> bool | None:
         """True or false; also as text."""
         value = self.fields.get(key)
-        return value if isinstance(value, bool) else {"true": True, "false": False}.get(str(value)[:5].lower())
+        if isinstance(value, str):
+            return {"true": True, "false": False}.get(value[:6].lower())
+        return value if isinstance(value, bool) else None
 
     def words(self, key: str) -> frozenset[str] | None:
         """The list of words under `key`, in lower case; None when there is no list."""
