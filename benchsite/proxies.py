@@ -11,7 +11,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 
 from django.conf import settings
 
-from gateway.asked import App, Receive, Scope, Send
+from gateway.asked import TRUSTED_PROXY_KEY, App, Receive, Scope, Send
 
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
@@ -41,7 +41,7 @@ def seen_through(scope: Scope, trusted: Iterable[Network]) -> Scope:
     peer = _address(scope["client"][0]) if scope.get("client") else None
     if peer is None or not _is_one_of(peer, trusted):
         return scope
-    told = {**scope, "client": [str(_client(scope, peer, trusted)), 0]}
+    told = {**scope, TRUSTED_PROXY_KEY: True, "client": [str(_client(scope, peer, trusted)), 0]}
     if (scheme := _last(scope, b"x-forwarded-proto").lower()) in ("http", "https"):
         told["scheme"] = scheme
     if host := _last(scope, b"x-forwarded-host"):

@@ -49,10 +49,6 @@ class Conf:
         return list(settings.BENCH_ALLOWED_ORIGINS)
 
     @property
-    def trusts_proxies(self) -> bool:
-        return bool(settings.BENCH_TRUSTED_PROXIES)
-
-    @property
     def public_url(self) -> str:
         """The URL that others use, as browsers write an origin (bench.E003), or nothing."""
         return str(settings.BENCHWARMERS_PUBLIC_URL)

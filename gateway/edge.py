@@ -14,7 +14,7 @@ from urllib.parse import parse_qs
 import orjson
 from django.urls import Resolver404, ResolverMatch, resolve
 
-from gateway.asked import LARGE_BODY_BYTES, SCOPE_KEY, App, Asked, Event, Receive, Scope, Send, raw_headers
+from gateway.asked import LARGE_BODY_BYTES, SCOPE_KEY, TRUSTED_PROXY_KEY, App, Asked, Event, Receive, Scope, Send, raw_headers
 from gateway.conf import conf
 from gateway.errors import BadRequest, LoopRefused, MethodRefused, NotFound, NotJson, TooLarge, as_refusal
 from gateway.origins import (
@@ -72,7 +72,8 @@ class Edge:
     ) -> tuple[App, Scope, Receive]:
         """Check a gateway request and return whose it is, with what was learned of it in its scope."""
         _refuse_method(match, scope["method"])
-        caller = await _caller(headers, scope["query_string"] if takes_key_in_query(wire_format) else b"")
+        query = scope["query_string"] if takes_key_in_query(wire_format) else b""
+        caller = await _caller(headers, query, trusted_proxy=TRUSTED_PROXY_KEY in scope)
         route = match.kwargs.get("route")
         body = await _read_body(headers, receive)
         asked = Asked(
@@ -92,13 +93,13 @@ class Edge:
         return app, {**scope, SCOPE_KEY: asked}, _replay(receive)
 
 
-async def _caller(headers: Mapping[str, str], query: bytes) -> Caller:
+async def _caller(headers: Mapping[str, str], query: bytes, *, trusted_proxy: bool) -> Caller:
     """Who sends this request. Raises a KeyRefused where keys are asked for; where none are, whatever was sent is ignored.
 
     Raises ProxyRefused for a request from elsewhere where only this machine's are answered.
     """
     if not keys_are_required():
-        refuse_a_proxy(headers)
+        refuse_a_proxy(headers, trusted=trusted_proxy)
         return LOCAL
     in_query = parse_qs(query.decode("latin-1")).get("key", [None])[0]
     return await asyncio.wrap_future(ledger().run(partial(admit, sent_key(headers, in_query))))

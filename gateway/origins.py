@@ -74,9 +74,9 @@ def came_through_a_proxy(headers: Mapping[str, str]) -> bool:
     return any(name.lower().startswith(_ADDED_BY_PROXIES) for name in headers)
 
 
-def refuse_a_proxy(headers: Mapping[str, str]) -> None:
+def refuse_a_proxy(headers: Mapping[str, str], *, trusted: bool) -> None:
     """Raise ProxyRefused where nobody is asked for a key and a proxy that is not trusted brings somebody from elsewhere."""
-    if came_through_a_proxy(headers) and not conf.trusts_proxies:
+    if came_through_a_proxy(headers) and not trusted:
         raise ProxyRefused(
             "A proxy or tunnel brought this request, and this bench, which asks nobody for a key, answers to this machine "
             "alone. Set BENCHWARMERS_ADMIN_TOKEN (and BENCHWARMERS_PUBLIC_URL) to open it to others, or, for a proxy that "

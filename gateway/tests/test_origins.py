@@ -53,10 +53,11 @@ def test_a_tunnel_brings_nobody_to_a_bench_that_asks_for_no_key(server, name):
         assert "BENCHWARMERS_ADMIN_TOKEN" in json.dumps(reply.json["error"])
 
 
-def test_a_trusted_proxy_may_bring_whom_it_likes(upstream, tmp_path):
+@pytest.mark.parametrize(("trusted", "status"), [("127.0.0.1", 200), ("127.0.0.2", 403)])
+def test_a_trusted_proxy_may_bring_whom_it_likes_and_no_other_anybody(upstream, tmp_path, trusted, status):
     bench = bench_file(upstream.url, {"fast": {"model": "say-done"}}, {"core": ["fast"]})
-    with running_server(tmp_path, bench, BENCH_TRUSTED_PROXIES="127.0.0.1") as server:
-        assert server.request("GET", "/v1/models", headers={"X-Forwarded-For": "127.0.0.1"}).status == 200
+    with running_server(tmp_path, bench, BENCH_TRUSTED_PROXIES=trusted) as server:
+        assert server.request("GET", "/v1/models", headers={"X-Forwarded-For": "127.0.0.1"}).status == status
 
 
 def test_a_foreign_page_is_refused_in_the_dashboard_but_a_link_may_be_followed(server):
