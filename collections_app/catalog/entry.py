@@ -1,4 +1,4 @@
-"""One model as a source lists it, in our units; what every source's reader gives. No row of the database.
+"""What every source's reader gives: models as a source lists them, in our units, limits, providers. No row of the database.
 
 Unknown is None, never 0: a missing price is unknown, a window of 0 is unknown, a price of -1 varies.
 """
@@ -61,6 +61,26 @@ class AccountLimit:
     requests_per_minute: int | None = None
     requests_per_day: int | None = None
     note: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """Where a provider's API is. `id` is models.dev's; `protocol` one of Endpoint.Protocol.
+
+    `base_url` may hold ${VARIABLES}, which `url_env` names. `key_env` names the variables that may hold its key, by preference.
+    `listing_paths` are tried in turn, each joined to the base URL as a link in it is; one on another host is public.
+    """
+
+    id: str
+    name: str
+    base_url: str
+    protocol: str = "openai_chat"
+    key_env: tuple[str, ...] = ()
+    url_env: tuple[str, ...] = ()
+    doc: str = ""
+    plan_like: bool = False
+    local: bool = False
+    listing_paths: tuple[str, ...] = ("models",)
 
 
 class SourceError(Exception):

@@ -11,8 +11,8 @@ from typing import Any
 
 from collections_app.catalog.entry import Entry, Listing
 from collections_app.catalog.reading import MOST_ITEMS, Item, LeftOut, id_problem, parse_json, tidy
-from collections_app.catalog.sources.row import entry_of
-from collections_app.catalog.sources.shapes import id_of, next_page, plain, rows_of
+from collections_app.catalog.sources.listing.row import entry_of
+from collections_app.catalog.sources.listing.shapes import id_of, next_page, plain, rows_of
 
 
 def read(body: bytes, provider: str = "") -> Listing:

@@ -6,8 +6,8 @@ What the model was trained for is in its listing; a request gets no more than is
 from pathlib import PurePosixPath
 
 from collections_app.catalog.entry import Entry, SourceError
-from collections_app.catalog.kinds import LOCAL
 from collections_app.catalog.reading import Item, LeftOut, id_problem, mapping, parse_json
+from collections_app.catalog.sources.kinds import LOCAL
 
 
 def read(body: bytes) -> Entry:

@@ -10,11 +10,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from collections_app.catalog.entry import Entry, Listing, SourceError
-from collections_app.catalog.feed_url import VARIABLE, feed_url_problem, is_loopback
-from collections_app.catalog.kinds import free_by_price, kind_of, plan_like
-from collections_app.catalog.providers import Provider
+from collections_app.catalog.entry import Entry, Listing, Provider, SourceError
 from collections_app.catalog.reading import MOST_ITEMS, Item, LeftOut, id_problem, listed, mapping, parse_json, tidy
+from collections_app.catalog.sources.feed_url import VARIABLE, feed_url_problem, is_loopback
+from collections_app.catalog.sources.kinds import free_by_price, kind_of, plan_like
 
 NPM_URLS = Path(__file__).with_name("npm_urls.toml")
 ANTHROPIC = "@ai-sdk/anthropic"
@@ -102,11 +101,7 @@ def _provider(key: str, fields: dict[str, Any]) -> Provider | None:
     if not base_url or feed_url_problem(base_url):
         return None
     in_url = tuple(VARIABLE.findall(base_url))
-    named = [
-        name for name in listed(fields.get("env"))[:MOST_VARIABLES] if isinstance(name, str) and _VARIABLE_NAME.fullmatch(name)
-    ]
-
-    other = tuple(name for name in named if name not in in_url and _NO_KEY.search(name))
+    named = [name for name in listed(fields.get("env"))[:MOST_VARIABLES] if isinstance(name, str)]
     item = Item(fields, LeftOut())
     doc = item.text("doc", most=500)
     return Provider(
@@ -114,12 +109,16 @@ def _provider(key: str, fields: dict[str, Any]) -> Provider | None:
         name=item.text("name", most=PROVIDER_LENGTH) or key,
         base_url=base_url,
         protocol="anthropic_messages" if fields.get("npm") == ANTHROPIC else "openai_chat",
-        key_env=tuple(name for name in named if name not in in_url and name not in other),
-        url_env=in_url + other,
+        key_env=tuple(name for name in named if name not in in_url and _may_hold_a_key(name)),
+        url_env=in_url,
         doc=doc if doc.startswith("https://") else "",
         plan_like=plan_like(key),
         local=is_loopback(base_url),
     )
+
+
+def _may_hold_a_key(name: str) -> bool:
+    return _VARIABLE_NAME.fullmatch(name) is not None and not _NO_KEY.search(name)
 
 
 def _base_url(fields: dict[str, Any]) -> str:

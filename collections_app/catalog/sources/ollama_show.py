@@ -7,8 +7,8 @@ and unknown here.
 import re
 
 from collections_app.catalog.entry import Entry, SourceError
-from collections_app.catalog.kinds import CHAT, DECISION, LOCAL, OTHER, UNKNOWN, Words
 from collections_app.catalog.reading import Item, LeftOut, mapping, numeric, parse_json
+from collections_app.catalog.sources.kinds import CHAT, DECISION, LOCAL, OTHER, UNKNOWN, Words
 
 LONGEST_PARAMETERS = 10_000
 FAMILY_LENGTH = 60

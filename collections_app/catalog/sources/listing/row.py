@@ -6,11 +6,11 @@ Rows come as shapes.plain gives them; each fact is read by the keys that name it
 from collections.abc import Iterable
 
 from collections_app.catalog.entry import Entry
-from collections_app.catalog.kinds import ROUTER
 from collections_app.catalog.reading import Item, id_problem, mapping
-from collections_app.catalog.sources.abilities import kind, tools, vision
-from collections_app.catalog.sources.prices import free_of, prices_of, varies
-from collections_app.catalog.sources.shapes import is_of_lm_studio, is_of_ollama, live_hosts
+from collections_app.catalog.sources.kinds import ROUTER
+from collections_app.catalog.sources.listing.abilities import kind, tools, vision
+from collections_app.catalog.sources.listing.prices import free_of, prices_of, varies
+from collections_app.catalog.sources.listing.shapes import is_of_lm_studio, is_of_ollama, live_hosts
 
 WINDOWS = (
     "context_length",

@@ -1,8 +1,8 @@
 """What a listed model is and can do: chat or not, images, tools. Rows come as shapes.plain gives them."""
 
-from collections_app.catalog.kinds import DECISION, OTHER, Words, kind_of
 from collections_app.catalog.reading import Item, mapping
-from collections_app.catalog.sources.shapes import is_of_lm_studio, is_of_ollama, live_hosts
+from collections_app.catalog.sources.kinds import DECISION, OTHER, Words, kind_of
+from collections_app.catalog.sources.listing.shapes import is_of_lm_studio, is_of_ollama, live_hosts
 
 # What a row's `type` or `mode` says of a model that answers no chat.
 OTHER_TYPES = frozenset(

@@ -3,9 +3,9 @@
 A price's unit is known by its key and its type, and never by how large it is. Rows come as shapes.plain gives them.
 """
 
-from collections_app.catalog.kinds import LOCAL, UNKNOWN, ZERO, free_by_price
 from collections_app.catalog.reading import Item, mapping, numeric
-from collections_app.catalog.sources.shapes import is_of_lm_studio, is_of_ollama, live_hosts
+from collections_app.catalog.sources.kinds import LOCAL, UNKNOWN, ZERO, free_by_price
+from collections_app.catalog.sources.listing.shapes import is_of_lm_studio, is_of_ollama, live_hosts
 
 PER_TOKEN = 1_000_000.0
 # Models of Ollama's own site are listed as those of a machine are.

@@ -1,0 +1,1 @@
+"""One listing of whatever shape: where its rows are, and how one is read."""
