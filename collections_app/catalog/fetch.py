@@ -29,6 +29,10 @@ REDIRECTS = (301, 302, 303, 307, 308)
 LISTING_TYPES = ("application/json", "text/json", "text/plain", "")
 
 
+class NotReachedError(SourceError):
+    """There was no answer, or not the whole of it."""
+
+
 class StatusError(SourceError):
     """The place answered, and with no listing: `status` says how."""
 
@@ -75,7 +79,7 @@ def fetch(request: Request) -> Fetched:
     try:
         return _fetched(request, host)
     except TRANSPORT_ERRORS as error:
-        raise SourceError(words_for(error).format(host=host, seconds=request.seconds)) from error
+        raise NotReachedError(words_for(error).format(host=host, seconds=request.seconds)) from error
     finally:
         ends_at.reset(token)
 
@@ -162,7 +166,7 @@ def _unpacked(request: Request, response: requests.Response, host: str) -> Itera
             raise SourceError(f"{host} sends more than {request.largest:,} bytes")
         yield block
     if packed < int(response.headers.get("Content-Length", 0)) or (unpack and not unpack.eof):
-        raise SourceError(f"the answer of {host} was cut off")
+        raise NotReachedError(f"the answer of {host} was cut off")
 
 
 def _decompressed(unpack: Any, block: bytes, most: int, host: str) -> bytes:

@@ -8,6 +8,9 @@ from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+# Where the public catalogs are read in tests.
+PATHS = {"models_dev": "/api.json", "openrouter": "/openrouter", "freellmapi": "/latest"}
+
 Script = Callable[[BaseHTTPRequestHandler], None]
 
 

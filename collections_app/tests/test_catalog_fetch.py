@@ -3,7 +3,6 @@
 import gzip
 import time
 import tracemalloc
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -13,19 +12,6 @@ from collections_app.catalog.fetch import Fetched, Request, StatusError, fetch
 from collections_app.tests.places import Places, Script, bomb, endless, sending, tagged
 
 LISTING = b'{"data": [{"id": "one"}]}'
-
-
-@pytest.fixture(scope="module")
-def served() -> Iterator[Places]:
-    with Places() as places:
-        yield places
-
-
-@pytest.fixture
-def places(served: Places) -> Places:
-    served.scripts.clear()
-    served.asked.clear()
-    return served
 
 
 def get(places: Places, path: str = "/models", **settings: Any) -> Fetched:

@@ -17,7 +17,7 @@ ROWS: tuple[tuple[tuple[type[BaseException], ...], str], ...] = (
     ((ConnectionRefusedError,), "{host} refused the connection"),
     ((ssl.SSLCertVerificationError,), "the certificate of {host} is not to be trusted"),
     ((ssl.SSLError, requests.exceptions.SSLError), "no secure connection to {host}"),
-    ((TimeoutError, urllib3.TimeoutError), "{host} did not answer in whole within {seconds:g} s"),
+    ((TimeoutError, urllib3.TimeoutError), "{host} did not answer in whole within {seconds:.2g} s"),
     ((http.client.IncompleteRead,), "the answer of {host} was cut off"),
 )
 
