@@ -5,15 +5,17 @@ either raises leaves as an UpstreamError that is safe to show.
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
+from typing import Any
 from urllib.parse import quote, urlsplit
 
 from gateway.chat import Message
 from gateway.redact import beginning, hide_secrets, redact
 from gateway.upstream.answer import Gathering
 from gateway.upstream.answer.hiding import without_key
+from gateway.upstream.classify import read_error
 from gateway.upstream.contract import CommandProtocol, Completion, Delta, Target, TypedKey, UpstreamError, UpstreamProtocol
 from gateway.upstream.payload import read_json, whole_characters, write_json
 from gateway.upstream.process import started
@@ -24,6 +26,8 @@ from gateway.upstream.transport import Reply, beginning_of, post
 LONGEST_MESSAGE = 300
 # Of longer words no more is redacted than could be shown.
 LONGEST_READ = 8_000
+# A typed question's answer, in bytes.
+LARGEST_EXCHANGE = 256_000
 # A shorter key may be a word, which local servers are happy with, and which an answer may use.
 SHORTEST_KEY_HIDDEN_IN_ANSWERS = 16
 
@@ -53,6 +57,21 @@ class Asking:
             self._status = reply.status
             completion = self._answer_in(reply, protocol)
         return self._finished(completion)
+
+    def exchange(self, url: str, payload: Mapping[str, Any]) -> Any:
+        """Send JSON with the key as a bearer's and return the JSON that answers it. Raises UpstreamError, as `ask` does."""
+        self._find_key()
+        headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
+        with post(url, headers=headers, body=write_json(payload), clock=self._clock) as reply:
+            self._status = reply.status
+            if 300 <= reply.status < 400:
+                raise UpstreamError(_redirected(reply), kind="bad_reply")
+            if reply.status >= 400:
+                raise read_error(reply.status, reply.headers, beginning_of(reply.blocks()))
+            try:
+                return read_json(b"".join(reply.blocks(LARGEST_EXCHANGE)))
+            except ValueError as error:
+                raise UpstreamError("the reply is no JSON, or was cut off", kind="bad_reply") from error
 
     def run(self, protocol: CommandProtocol, messages: Sequence[Message]) -> Completion:
         """Run the protocol's command and read its answer. Raises UpstreamError; give it to `told` before it is shown."""
