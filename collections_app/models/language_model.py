@@ -2,7 +2,7 @@
 
 import re
 import reprlib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -19,6 +19,7 @@ from collections_app.models.options import check_options
 
 LINE = re.compile(r"[a-z0-9][a-z0-9._-]{0,39}")
 MOST_LINES = 8
+DECIDES = "On this bench as the decision model {}, which answers typed questions and never sits on a panel."
 
 
 def check_family(lines: Any) -> None:
@@ -81,6 +82,14 @@ class LanguageModel(RateLimits, Timeouts):
 
     def __str__(self) -> str:
         return self.alias
+
+    def validate_constraints(self, exclude: Collection[str] | None = None) -> None:
+        """Raise ValidationError for a decision model of this bench: it answers typed questions, and never sits."""
+        super().validate_constraints(exclude=exclude)
+        if self.status == self.Status.RETIRED or not self.endpoint_id:
+            return
+        if decides := self.endpoint.decision_models.filter(served_id=self.served_id).first():
+            raise ValidationError({"served_id": DECIDES.format(decides.alias)})
 
     @cached_property
     def known(self) -> Known:

@@ -15,11 +15,12 @@ from django.db import transaction
 from django.db.models import Field, Model
 
 from collections_app.models import Endpoint, LanguageModel
+from collections_app.models.language_model import DECIDES
 from collections_app.models.options import check_options
 from collections_app.selectors import current_limits
 from collections_app.services.bench_file import BenchFileError, Problems
 from collections_app.services.bench_rows import MEMBERS, present_rows, row_values
-from collections_app.services.bench_tables import LIMITS, OBJECT, TABLES, Row, Table, did_you_mean, quote, read_rows
+from collections_app.services.bench_tables import LIMITS, OBJECT, TABLES, Row, Table, did_you_mean, quote, quoted, read_rows
 from collections_app.services.members import set_members
 from collections_app.services.provider_keys import drop_key_of_another_host
 
@@ -64,7 +65,23 @@ def _draft_all(rows: dict[str, dict[str, Row]], limits: Row | None, problems: Pr
             roster[table_name][name] = instance
     if limits is not None:
         drafts.append(_draft(LIMITS, limits, current_limits(), roster, problems))
+    for problem in _seats_that_decide(roster):
+        problems.add(problem)
     return drafts
+
+
+def _seats_that_decide(roster: Roster) -> Iterator[str]:
+    """The models that would sit though they answer typed questions, as rows and file together have it."""
+    decides = {_served(row): alias for alias, row in roster["decision_models"].items()}
+    for alias, model in roster["models"].items():
+        if model.status != LanguageModel.Status.RETIRED and (decider := decides.get(_served(model))):
+            yield f"models.{quoted(alias)}.model: {DECIDES.format(decider)}"
+
+
+def _served(row: Any) -> tuple[str, str]:
+    """What a row names at which endpoint; an endpoint that the file does not have is a problem of its own."""
+    endpoint = row._state.fields_cache.get("endpoint")
+    return endpoint.name if endpoint else "", row.served_id
 
 
 def _draft(table: Table, row: Row, instance: Any, roster: Roster, problems: Problems) -> Draft:

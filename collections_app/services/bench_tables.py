@@ -13,7 +13,7 @@ from typing import Any
 from django.db.models import Model
 
 from collections_app.models import Collection as BenchCollection
-from collections_app.models import Endpoint, LanguageModel, Limits, Shape
+from collections_app.models import DecisionModel, Endpoint, LanguageModel, Limits, Shape
 from collections_app.selectors import nearest
 from collections_app.services.bench_file import Problems
 
@@ -107,6 +107,18 @@ TABLES: Mapping[str, Table] = {
             "options": Key("options", OBJECT),
             **RATE_LIMITS,
             **TIMEOUTS,
+        },
+    ),
+    "decision_models": Table(
+        DecisionModel,
+        "alias",
+        {
+            "endpoint": Key("endpoint", required=True, names="endpoints"),
+            "model": Key("served_id", required=True),
+            "status": Key("status"),
+            "dialect": Key("dialect"),
+            "url": Key("url"),
+            "questions": Key("question_types", TEXTS),
         },
     ),
     "shapes": Table(
