@@ -57,6 +57,8 @@ BENCH_SEAT_WORKERS = env.int("BENCH_SEAT_WORKERS", default=256)
 BENCH_WORKER_POOL = env.str("BENCH_WORKER_POOL", default="gateway.workers.threads.ThreadWorkerPool")
 # Who tries a model that was just added: what onboarding, an app below the gateway, calls it by.
 BENCH_TRIAL = "gateway.workers.trial.try_models"
+# Who finds out where a decision model answers: what its page, in the same app, calls it by.
+BENCH_PROBE = "gateway.workers.deciding.probe_model"
 BENCH_MAX_BODY_BYTES = env.int("BENCH_MAX_BODY_BYTES", default=20_000_000)
 BENCH_KEEPALIVE_SECONDS = env.float("BENCH_KEEPALIVE_SECONDS", default=10)
 BENCH_LOCAL_MODEL = env.str("BENCH_LOCAL_MODEL", default="auto")
@@ -173,6 +175,9 @@ if REDIS_URL and not REDIS_URL.startswith(("redis://", "rediss://")):
 STATIC_URL = "static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 WHITENOISE_USE_FINDERS = True
+
+# How open pages hear of panels: within this process.
+CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
 
 REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],

@@ -46,7 +46,7 @@ class Roster:
         """The active models of those roles; no router, which may answer with a seated model."""
         return [model for model in self.active if model.role in roles]
 
-    def cool_down_of(self, model: LanguageModel) -> CoolDown | None:
+    def cool_down_of(self, model: LanguageModel | DecisionModel) -> CoolDown | None:
         """The longest wait under way for this model, its own or its account's."""
         now = timezone.now()
         waits = (

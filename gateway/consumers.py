@@ -26,6 +26,7 @@ from gateway.wire import render_refusal
 from gateway.wire.contract import NoPanel, StreamEncoder
 from gateway.workers.ledger import ledger
 
+SEATED_WITHIN_SECONDS = 1.0
 _HEADERS = [
     (b"Cache-Control", b"no-cache, no-transform"),
     # nginx buffers a proxied reply unless told otherwise.
@@ -75,18 +76,26 @@ class StreamConsumer(GatewayConsumer):
         if isinstance(chat, NoPanel):
             await check_collection(asked.caller, chat.model)
             return await self.send_json(200, chat.rendered.body, chat.rendered.headers)
-        run = await open_panel(asked.request(chat))
-        encoder = asked.wire_format.stream_encoder(chat, asked.format_route)
-        await self.begin(encoder.content_type, encoder.headers)
-        await self._watch(run, encoder)
+        opening = asyncio.ensure_future(open_panel(asked.request(chat)))
+        try:
+            # A refusal that is known in time keeps its status; the 200 waits no longer for a shape that is being picked.
+            opened, _ = await asyncio.wait({opening}, timeout=SEATED_WITHIN_SECONDS)
+            if opened:
+                opening.result()
+            encoder = asked.wire_format.stream_encoder(chat, asked.format_route)
+            await self.begin(encoder.content_type, encoder.headers)
+            await self._watch(opening, encoder)
+        finally:
+            # The panel goes on; this only ends the waiting for it.
+            opening.cancel()
         await self.send_body(b"")
 
-    async def _watch(self, run: PanelRun | RecordedRun, encoder: StreamEncoder) -> None:
+    async def _watch(self, opening: asyncio.Future[PanelRun | RecordedRun], encoder: StreamEncoder) -> None:
         await self.write(encoder.start())
         try:
-            async for piece in _with_silences(run.pieces(), conf.keepalive_seconds):
+            async for piece in _with_silences(_pieces(opening), conf.keepalive_seconds):
                 await self.write(encoder.keepalive() if piece is None else encoder.text(piece))
-            await self.write(encoder.finish(await run.result()))
+            await self.write(encoder.finish(await opening.result().result()))
         except Exception as error:  # noqa: BLE001
             # The stream's boundary: the 200 has gone, so the caller hears of it in the stream.
             refusal = as_refusal(error)
@@ -149,6 +158,13 @@ async def _happens(change: asyncio.Event | None, seconds: float) -> bool:
 def _sse(name: str, payload: dict[str, Any], number: int | None = None) -> bytes:
     numbered = f"id: {number}\n" if number else ""
     return f"{numbered}event: {name}\ndata: ".encode() + json.dumps(payload).encode() + b"\n\n"
+
+
+async def _pieces(opening: asyncio.Future[PanelRun | RecordedRun]) -> AsyncIterator[str]:
+    """The pieces of a panel that is still being opened, perhaps."""
+    run = await opening
+    async for piece in run.pieces():
+        yield piece
 
 
 async def _with_silences(pieces: AsyncIterator[str], seconds: float) -> AsyncIterator[str | None]:

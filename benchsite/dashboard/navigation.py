@@ -20,6 +20,7 @@ GROUPS = (
             ("Models", "neurology", "collections_app.LanguageModel", "Who can sit: an endpoint and the id it serves."),
             ("Endpoints", "dns", "collections_app.Endpoint", "Providers' APIs, and where their keys are."),
             ("Shapes", "category", "collections_app.Shape", "Kinds of work, and the roles that explore on each."),
+            ("Decision models", "alt_route", "collections_app.DecisionModel", "Who may say which shape a request has."),
             ("Limits", "tune", "collections_app.Limits", "How many seats a panel has."),
         ),
     ),

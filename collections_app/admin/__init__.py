@@ -2,9 +2,18 @@
 
 from collections_app.admin.changes import ChangeAdmin
 from collections_app.admin.collections import CollectionAdmin
+from collections_app.admin.decision_models import DecisionModelAdmin
 from collections_app.admin.endpoints import EndpointAdmin
 from collections_app.admin.language_models import LanguageModelAdmin
 from collections_app.admin.limits import LimitsAdmin
 from collections_app.admin.shapes import ShapeAdmin
 
-__all__ = ["ChangeAdmin", "CollectionAdmin", "EndpointAdmin", "LanguageModelAdmin", "LimitsAdmin", "ShapeAdmin"]
+__all__ = [
+    "ChangeAdmin",
+    "CollectionAdmin",
+    "DecisionModelAdmin",
+    "EndpointAdmin",
+    "LanguageModelAdmin",
+    "LimitsAdmin",
+    "ShapeAdmin",
+]

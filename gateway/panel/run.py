@@ -1,13 +1,17 @@
-"""A panel from request to running seats: the one function that tells the story.
+"""A panel from request to running seats: the one function that tells the story, with a pause in it for the shape.
 
-Seats, records and asks; what comes back is running.py's.
+Seats, records and asks; what comes back is running.py's. Where a decision model picks the shape, that is waited for
+between two turns in the ledger's thread: nobody has been asked yet, and no id has left.
 """
 
 import asyncio
+from dataclasses import dataclass
 from functools import partial
 
+from collections_app.models import Collection, LanguageModel
 from collections_app.roster import Roster, roster_keeper
 from collections_app.selectors import members_of
+from collections_app.services.decision_models import note_failure
 from evidence.selectors import staleness
 from gateway.panel.merge import MergerChoice, merge
 from gateway.panel.naming import collection_for, named_merger, nominated_models
@@ -16,9 +20,11 @@ from gateway.panel.recorded import RecordedRun
 from gateway.panel.request import Request, earlier_panel
 from gateway.panel.running import PanelRun, running_panels
 from gateway.panel.seating import Table, nobody_seated, seat_explorers, seat_members, seat_nominated
-from gateway.panel.shape import ChosenShape, choose_shape
+from gateway.panel.shape import ChosenShape, ShapeQuestion, choose_shape, text_to_shape
 from gateway.panel.size import refuse_if_too_large
+from gateway.upstream.contract import UpstreamError
 from gateway.workers import worker_pool
+from gateway.workers.deciding import pick
 from gateway.workers.ledger import ledger
 from keys.services import Caller
 from keys.throttling import count_request
@@ -30,25 +36,50 @@ async def open_panel(request: Request) -> PanelRun | RecordedRun:
     return await asyncio.shield(asyncio.ensure_future(_join_or_open(request)))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opening:
+    """A panel whose members and nominated models sit. Its explorers wait for its shape, and nobody has been asked."""
+
+    request: Request
+    roster: Roster
+    collection: Collection
+    table: Table
+    reply: str
+    merger: LanguageModel | None
+    explorer_seats: int
+    shape: ChosenShape | ShapeQuestion
+
+
 async def _join_or_open(request: Request) -> PanelRun | RecordedRun:
-    if request.is_retry and (running := running_panels().asked(request)):
+    if running := _running(request):
         return running
     if request.is_large:
         await asyncio.to_thread(lambda: (request.tokens, request.logged))
     opened = await asyncio.wrap_future(ledger().run(partial(_earlier_or_new, request)))
+    if isinstance(opened, Opening):
+        shape, failure = await _picked(opened)
+        # What takes seconds is done, and the same request may have come again meanwhile.
+        if running := _running(request):
+            return running
+        opened = await asyncio.wrap_future(ledger().run(partial(_earlier_or_shaped, opened, shape, failure)))
     if isinstance(opened, PanelRun):
         running_panels().follow(opened)
         return opened
     return running_panels().get(opened) or RecordedRun(request, opened)
 
 
-def _earlier_or_new(request: Request) -> str | PanelRun:
+def _running(request: Request) -> PanelRun | None:
+    return running_panels().asked(request) if request.is_retry else None
+
+
+def _earlier_or_new(request: Request) -> str | PanelRun | Opening:
     # An earlier panel, too, is only for who may ask its collection now.
     collection_for(request.caller, request.chat.model, roster_keeper().current())
     return earlier_panel(request) or _open(request)
 
 
-def _open(request: Request) -> PanelRun:
+def _open(request: Request) -> PanelRun | Opening:
+    """Seat members and whom the caller named; then, if the shape is known without asking for it, the rest."""
     chat = request.chat
     roster = roster_keeper().current()
     asked, collection = collection_for(request.caller, chat.model, roster)
@@ -59,27 +90,56 @@ def _open(request: Request) -> PanelRun:
     seat_members(table, members_of(collection), nominated)
     seat_nominated(table, nominated, roster.limits.explorers_beside)
     refuse_if_too_large(table.tokens, table.members)
-    shape = choose_shape(collection, table.images, roster)
-    _seat_explorers(table, shape, roster, roster.limits.explorers_beside(len(table.members)))
+    explorer_seats = roster.limits.explorers_beside(len(table.members))
+    opening = Opening(
+        request=request,
+        roster=roster,
+        collection=collection,
+        table=table,
+        reply=chat.bench.reply or asked.reply or collection.reply,
+        merger=merger,
+        explorer_seats=explorer_seats,
+        shape=choose_shape(collection, table.images, roster, explorer_seats - len(table.nominated)),
+    )
+    return opening if isinstance(opening.shape, ShapeQuestion) else _seat_and_ask(opening, opening.shape)
+
+
+async def _picked(opening: Opening) -> tuple[ChosenShape, UpstreamError | None]:
+    """The shape that a decision model picks, in a thread of its own; or general, and how the pick failed."""
+    question = opening.shape
+    assert isinstance(question, ShapeQuestion)
+    try:
+        decision = await pick(question.picker, partial(text_to_shape, opening.request.chat), question.options)
+    except UpstreamError as error:
+        return question.failed(error), error
+    return question.answered(decision), None
+
+
+def _earlier_or_shaped(opening: Opening, shape: ChosenShape, failure: UpstreamError | None) -> str | PanelRun:
+    if failure and isinstance(opening.shape, ShapeQuestion):
+        note_failure(opening.shape.picker, failure.kind, failure.message, failure.retry_after)
+    return earlier_panel(opening.request) or _seat_and_ask(opening, shape)
+
+
+def _seat_and_ask(opening: Opening, shape: ChosenShape) -> PanelRun:
+    """Seat explorers, write the panel down, ask its seats."""
+    request, table = opening.request, opening.table
+    if opening.explorer_seats > len(table.nominated):
+        candidates = opening.roster.may_explore(shape.roles)
+        stale = staleness(shape.name, [model.pk for model in candidates])
+        seat_explorers(table, candidates, stale, opening.explorer_seats)
     if not table.seated:
         raise nobody_seated(table)
     pool = worker_pool()
     pool.admit(len(table.seated))
-    reply = chat.bench.reply or asked.reply or collection.reply
-    panel = write_down(request, collection, shape, table, reply)
+    panel = write_down(request, opening.collection, shape, table, opening.reply)
     seats = table.seats()
-    choice = MergerChoice(named=merger, collection=collection, members=table.members, shape=shape.name)
-    answers = tuple(pool.submit(job) for job in seat_jobs(panel.id, seats, chat))
-    merging = partial(merge, chat, choice, panel.id) if reply == "merged" else None
+    choice = MergerChoice(named=opening.merger, collection=opening.collection, members=table.members, shape=shape.name)
+    answers = tuple(pool.submit(job) for job in seat_jobs(panel, seats, request.chat, opening.roster))
+    merging = partial(merge, request.chat, choice, panel.id) if opening.reply == "merged" else None
     return PanelRun(panel, request, seats=seats, answers=answers, merge=merging)
 
 
 async def check_collection(caller: Caller, model: str) -> None:
     """Raise a Refusal unless a model name asks for a collection that the caller may ask."""
     await asyncio.wrap_future(ledger().run(lambda: collection_for(caller, model, roster_keeper().current())))
-
-
-def _seat_explorers(table: Table, shape: ChosenShape, roster: Roster, seats: int) -> None:
-    if seats > len(table.nominated):
-        candidates = roster.may_explore(shape.roles)
-        seat_explorers(table, candidates, staleness(shape.name, [model.pk for model in candidates]), seats)
