@@ -9,6 +9,7 @@ from typing import Any
 from weakref import WeakSet
 
 from daphne.server import Server
+from daphne.ws_protocol import WebSocketProtocol
 from django.db import DatabaseError
 from twisted.internet import reactor
 
@@ -104,6 +105,11 @@ class BenchServer:
 
     def _busy(self) -> bool:
         """Whether any seat is being asked, any panel followed or any reply still written."""
-        instances = (details.get("application_instance") for details in self._server.connections.values())
+        # An open page of the dashboard's listens for as long as it is open.
+        instances = (
+            details.get("application_instance")
+            for connection, details in self._server.connections.items()
+            if not isinstance(connection, WebSocketProtocol)
+        )
         replying = any(instance is not None and not instance.done() for instance in instances)
         return replying or bool(worker_pool().running or running_panels() or unsent(self._channels))

@@ -38,14 +38,17 @@ PREFIXES = frozenset({"bench", *(route.path.partition("/")[0] for one in FORMATS
 
 
 class Edge:
-    def __init__(self, *, json_app: App, stream_app: App, site: App) -> None:
+    """`live` takes WebSockets, of which only handshakes of the dashboard's own pages get this far (benchsite/http)."""
+
+    def __init__(self, *, json_app: App, stream_app: App, site: App, live: App) -> None:
         self._json_app = json_app
         self._stream_app = stream_app
         self._site = site
+        self._live = live
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            return await _close(scope, send)
+        if scope["type"] == "websocket":
+            return await self._live(scope, receive, send)
         headers = _headers_of(scope)
         wire_format, route = format_of_path(scope["path"].lstrip("/")), None
         mine = scope["path"].lstrip("/").split("/", 1)[0] in PREFIXES
@@ -226,8 +229,3 @@ async def _refuse(rendered: RenderedRefusal, scope: Scope, send: Send) -> None:
 async def _answer_preflight(headers: Mapping[str, str], send: Send) -> None:
     await send({"type": "http.response.start", "status": 204, "headers": preflight_answer(headers)})
     await send({"type": "http.response.body", "body": b""})
-
-
-async def _close(scope: Scope, send: Send) -> None:
-    if scope["type"] == "websocket":
-        await send({"type": "websocket.close"})

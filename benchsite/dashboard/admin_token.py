@@ -11,6 +11,7 @@ from django.contrib.auth.backends import ModelBackend
 from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
 from django.contrib.auth.signals import user_logged_in
+from django.contrib.sessions.backends.base import SessionBase
 from django.contrib.sessions.models import Session
 from django.dispatch import receiver
 from django.http import HttpRequest
@@ -49,9 +50,12 @@ class TokenSessionMiddleware(MiddlewareMixin):
     """Ends a session that began under another token, or under none."""
 
     def process_request(self, request: HttpRequest) -> None:
-        session = request.session
-        if SESSION_KEY in session and not constant_time_compare(session.get(TOKEN_MAC, ""), _current_mac()):
-            session.flush()
+        end_if_of_another_token(request.session)
+
+
+def end_if_of_another_token(session: SessionBase) -> None:
+    if SESSION_KEY in session and not constant_time_compare(session.get(TOKEN_MAC, ""), _current_mac()):
+        session.flush()
 
 
 @receiver(user_logged_in)

@@ -12,9 +12,10 @@ from daphne.http_protocol import HTTPFactory, WebRequest
 from django.conf import settings
 
 from benchsite.http.channel import BenchChannel, unfinished
+from benchsite.http.handshake import is_handshake, keep_what_is_read
 
-# What Daphne would act on before any check of ours. A handshake goes to a parser of WebSockets, which nothing here speaks
-# and which quotes headers in what it answers; Daphne-Root-Path, from whomever it comes, moves every address of the site.
+# What Daphne would act on before any check of ours. A handshake goes to a parser of WebSockets, which quotes headers in what
+# it answers; Daphne-Root-Path, from whomever it comes, moves every address of the site.
 IGNORED_HEADERS = (b"upgrade", b"daphne-root-path")
 
 
@@ -62,8 +63,11 @@ class BenchRequest(WebRequest):
             self.requestHeaders.setRawHeaders(b"host", [host])
             self.uri = slash + rest or b"/"
         self.path = self.uri.partition(b"?")[0]
-        for name in IGNORED_HEADERS:
-            self.requestHeaders.removeHeader(name)
+        if is_handshake(command, self.path, self.requestHeaders):
+            keep_what_is_read(self.requestHeaders)
+        else:
+            for name in IGNORED_HEADERS:
+                self.requestHeaders.removeHeader(name)
         self.client, self.host = self.channel.getPeer(), self.channel.getHost()
         self.process()
 

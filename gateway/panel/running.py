@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from concurrent.futures import Future
 from functools import cache
 
+from evidence.live import announce
 from gateway.panel import markdown
 from gateway.panel.merge import Merged
 from gateway.panel.request import Request
@@ -88,6 +89,10 @@ class PanelRun:
         if self._reply is None:
             raise RuntimeError(f"panel {self.panel.id} could not be followed to its end") from self._broken
         return self._reply.or_refusal()
+
+    @property
+    def seats_ended(self) -> int:
+        return sum(answer.done() for answer in self._answers)
 
     def interrupt(self, why: str) -> None:
         """End what still runs as interrupted, so that whoever waits gets what has come."""
@@ -186,9 +191,14 @@ class RunningPanels:
         self._followers: dict[PanelRun, asyncio.Task[None]] = {}
 
     def follow(self, run: PanelRun) -> None:
-        follower = asyncio.ensure_future(run.follow())
+        follower = asyncio.ensure_future(self._followed(run))
         self._followers[run] = follower
         follower.add_done_callback(lambda _: self._followers.pop(run))
+
+    async def _followed(self, run: PanelRun) -> None:
+        telling = asyncio.ensure_future(_tell_pages(run))
+        await run.follow()
+        await telling
 
     def get(self, panel_id: str) -> PanelRun | None:
         return next((run for run in self._followers if run.panel.id == panel_id), None)
@@ -205,6 +215,18 @@ class RunningPanels:
 
     def __len__(self) -> int:
         return len(self._followers)
+
+
+async def _tell_pages(run: PanelRun) -> None:
+    """Tell the dashboard's open pages of each seat that ends, and of the end."""
+    told = -1
+    while not run.ended:
+        change, ended = run.next_change, run.seats_ended
+        if ended != told:
+            told = ended
+            await announce(run.panel.id)
+        await change.wait()
+    await announce(run.panel.id)
 
 
 @cache

@@ -1,0 +1,116 @@
+"""The dashboard's live channel: open pages hear of panels, and nobody else gets in."""
+
+import asyncio
+import json
+import re
+import time
+from urllib.parse import urlencode
+
+import pytest
+from websockets.asyncio.client import connect
+from websockets.exceptions import InvalidStatus
+
+from gateway.tests.bench_file import bench_file
+from gateway.tests.running_server import RunningServer, running_server
+
+TOKEN = "a-token-of-24-characters"
+
+
+@pytest.fixture(scope="module")
+def server(loud_upstream, tmp_path_factory):
+    bench = bench_file(
+        loud_upstream.url, {"fast": {"model": "say-done"}, "late": {"model": "slow-0.5"}}, {"two": ["fast", "late"]}
+    )
+    with running_server(tmp_path_factory.mktemp("live"), bench) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def guarded(loud_upstream, tmp_path_factory):
+    bench = bench_file(loud_upstream.url, {"fast": {"model": "say-done"}}, {"one": ["fast"]})
+    with running_server(tmp_path_factory.mktemp("guarded"), bench, BENCHWARMERS_ADMIN_TOKEN=TOKEN) as running:
+        yield running
+
+
+def live(server: RunningServer, *, origin: str | None = None, path: str = "/admin/live/", **headers: str):
+    return connect(
+        f"ws://127.0.0.1:{server.port}{path}",
+        origin=origin or server.base_url,  # type: ignore[arg-type]
+        additional_headers=headers,
+        open_timeout=10,
+        proxy=None,
+    )
+
+
+def refused(server: RunningServer, **how: str) -> int:
+    async def tried() -> int:
+        try:
+            async with live(server, **how):
+                return 101
+        except InvalidStatus as error:
+            return error.response.status_code
+
+    return asyncio.run(tried())
+
+
+def test_a_page_hears_of_a_panel_as_its_seats_end(server):
+    async def heard() -> list[str]:
+        async with live(server) as page:
+            asking = asyncio.create_task(asyncio.to_thread(server.chat, "bench/two"))
+            said = [json.loads(await asyncio.wait_for(page.recv(), 10)) for _ in range(3)]
+            panel = (await asking).json["bench"]["panel"]
+        assert said == [{"panel": panel}] * 3
+        return said
+
+    asyncio.run(heard())
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"origin": "https://evil.example"},
+        {"origin": "null"},
+        {"Host": "evil.example"},
+        {"path": "/admin/"},
+        {"path": "/v1/models"},
+        {"path": "/admin/live/x"},
+    ],
+)
+def test_no_other_page_gets_in_and_no_other_address_speaks_it(server, how):
+    assert refused(server, **how) in (200, 301, 403, 404)
+
+
+def log_in(server: RunningServer) -> str:
+    """Log in with the token; returns the cookies."""
+    page = server.request("GET", "/admin/login/")
+    csrf = page.headers["set-cookie"].partition(";")[0]
+    sent = urlencode({"token": TOKEN, "csrfmiddlewaretoken": csrf.partition("=")[2]}).encode()
+    headers = {"Content-Type": "application/x-www-form-urlencoded", "Cookie": csrf}
+    reply = server.request("POST", "/admin/login/", raw=sent, headers=headers)
+    assert reply.status == 302
+    found = re.search(r"bench_session_\d+=[^;]+", reply.headers["set-cookie"])
+    assert found
+    return found[0]
+
+
+def test_with_a_token_only_who_is_logged_in_listens(guarded):
+    assert refused(guarded) == 403
+    assert refused(guarded, Cookie=f"bench_session_{guarded.port}=planted") == 403
+    assert refused(guarded, Cookie=log_in(guarded)) == 101
+
+
+def test_a_page_that_listens_does_not_hold_up_a_stop(loud_upstream, tmp_path):
+    bench = bench_file(loud_upstream.url, {"fast": {"model": "say-done"}}, {"one": ["fast"]})
+    with running_server(tmp_path, bench) as server:
+
+        async def stopped() -> float:
+            async with live(server):
+                began = time.monotonic()
+                assert await asyncio.to_thread(server.stop) == 0
+                return time.monotonic() - began
+
+        assert asyncio.run(stopped()) < 10
+
+
+def test_a_guest_through_a_proxy_is_not_this_machines_own(server):
+    assert refused(server, **{"X-Forwarded-For": "203.0.113.7"}) == 403
