@@ -9,3 +9,5 @@ class CollectionsConfig(AppConfig):
     def ready(self) -> None:
         watch_rows = import_string("collections_app.roster.watch_rows")
         watch_rows()
+        watch_edits = import_string("collections_app.services.findings.forgetting.watch_edits")
+        watch_edits()

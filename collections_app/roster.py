@@ -4,7 +4,7 @@ Building the same queries for every panel was a fifth of its CPU time; now a pan
 """
 
 from collections.abc import Collection as Sized
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -13,9 +13,11 @@ from django.db.models.signals import post_delete, post_save
 from django.utils import timezone
 
 from collections_app.models import (
+    Alert,
     Collection,
     CoolDown,
     DecisionModel,
+    Doubt,
     Endpoint,
     Fact,
     LanguageModel,
@@ -24,11 +26,12 @@ from collections_app.models import (
     RosterVersion,
     Shape,
 )
-from collections_app.models.health import covers
+from collections_app.models.health import Quota, covers, quotas_of
+from collections_app.models.health.quota import WHOLE_ACCOUNT
 from collections_app.models.roster_version import draw_token
 from collections_app.selectors import active_models, all_collections, current_limits, know, members_of
 
-ROWS = (Endpoint, LanguageModel, Collection, Membership, Shape, Limits, Fact, CoolDown, DecisionModel)
+ROWS = (Endpoint, LanguageModel, Collection, Membership, Shape, Limits, Fact, CoolDown, Doubt, Alert, DecisionModel)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,10 @@ class Roster:
     limits: Limits
     cool_downs: tuple[CoolDown, ...] = ()
     decision_models: tuple[DecisionModel, ...] = ()
+    # Limits that models of an endpoint share: facts about a pattern.
+    account: tuple[Fact, ...] = ()
+    # Endpoints and ids of which something is open that a good answer ends.
+    watched: frozenset[tuple[int, str]] = frozenset()
 
     def may_explore(self, roles: Sized[str]) -> list[LanguageModel]:
         """The active models of those roles; no router, which may answer with a seated model."""
@@ -56,6 +63,14 @@ class Roster:
         )
         return max(waits, key=lambda wait: wait.until, default=None)
 
+    def quotas_of(self, model: LanguageModel) -> tuple[Quota, ...]:
+        """Every limit that a call of this model counts for; empty when none is known."""
+        return quotas_of(model, self.account)
+
+    def is_watched(self, endpoint_id: int, served_id: str) -> bool:
+        """Whether a good answer of this id ends something: a doubt, a row of refusals, an alert about the key."""
+        return any(endpoint_id == endpoint and covers(pattern, served_id) for endpoint, pattern in self.watched)
+
 
 class RosterKeeper:
     """Holds the snapshot of one process."""
@@ -65,11 +80,16 @@ class RosterKeeper:
         self._roster: Roster | None = None
 
     def current(self) -> Roster:
-        """The roster as it is committed now: one query, and five more after a change."""
+        """The roster as it is committed now: one query, and some ten more after a change."""
         # The token first: rows that change in between are read as new under the old token, and read again next time.
         token = RosterVersion.objects.values_list("token", flat=True).first()
         if self._roster is None or token is None or token != self._token:
             self._roster, self._token = _read(), token
+        return self._roster
+
+    @property
+    def held(self) -> Roster | None:
+        """The roster as it was last read here: no query, and it may be old by what has changed since."""
         return self._roster
 
 
@@ -95,11 +115,24 @@ def _read() -> Roster:
     collections, active = all_collections(), active_models()
     mergers = [collection.merger for collection in collections if collection.merger]
     know([*active, *mergers, *(model for collection in collections for model in members_of(collection))])
+    waits = list(CoolDown.objects.all())
+    now = timezone.now()
     return Roster(
         collections={collection.name: collection for collection in collections},
         active=tuple(active),
         shapes={shape.name: shape for shape in Shape.objects.all()},
         limits=current_limits(),
-        cool_downs=tuple(CoolDown.objects.filter(until__gt=timezone.now())),
+        cool_downs=tuple(wait for wait in waits if wait.until > now),
         decision_models=tuple(DecisionModel.objects.select_related("endpoint")),
+        account=tuple(Fact.objects.filter(served_id__startswith=WHOLE_ACCOUNT)),
+        watched=frozenset({*((wait.endpoint_id, wait.served_id) for wait in waits), *_doubted(), *_rejected()}),
     )
+
+
+def _doubted() -> Iterable[tuple[int, str]]:
+    return Doubt.objects.values_list("endpoint_id", "served_id")
+
+
+def _rejected() -> Iterator[tuple[int, str]]:
+    rejected = Alert.objects.filter(kind=Alert.Kind.KEY_REJECTED, resolved_at=None).exclude(endpoint=None)
+    return ((endpoint, WHOLE_ACCOUNT) for endpoint in rejected.values_list("endpoint_id", flat=True) if endpoint)

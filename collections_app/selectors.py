@@ -14,6 +14,8 @@ from django.db.models import QuerySet
 
 from collections_app.models import Collection, Endpoint, Fact, LanguageModel, Limits
 from collections_app.models.base_url import origin_of
+from collections_app.models.health import Quota, quotas_of
+from collections_app.models.health.quota import WHOLE_ACCOUNT
 from collections_app.sealing import OtherHostError, UnsealError, unseal
 from collections_app.secret_file import SecretFileError, secrets_in
 
@@ -62,6 +64,19 @@ def know(models: Iterable[LanguageModel]) -> None:
         facts.setdefault((fact.endpoint_id, fact.served_id), []).append(fact)
     for model in rows:
         model.known = model.known_with(facts.get((model.endpoint_id, model.served_id), ()))
+
+
+def quotas_by_model(models: Iterable[LanguageModel]) -> dict[int, tuple[Quota, ...]]:
+    """The limits that each of `models` draws on, by primary key, and have them know what is known: two queries."""
+    rows = list(models)
+    know(rows)
+    account = account_facts({model.endpoint_id for model in rows})
+    return {model.pk: quotas_of(model, account) for model in rows}
+
+
+def account_facts(endpoints: Iterable[int]) -> list[Fact]:
+    """Facts about limits that models of these endpoints share."""
+    return list(Fact.objects.filter(endpoint__in=endpoints, served_id__startswith=WHOLE_ACCOUNT))
 
 
 def together(members: Iterable[LanguageModel]) -> Together:

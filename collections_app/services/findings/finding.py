@@ -1,22 +1,10 @@
-"""What calls tell about models and limits, and what follows: windows learned, cool-downs, retirement, alerts.
-
-Values of calls come in, rows change; nothing here asks a provider or knows a panel.
-"""
+"""How one call ended, as far as it tells about more than itself: the value that comes in."""
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from datetime import datetime
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LimitFound:
-    """A limit as a reply told it: `field` is one of Fact's, `reset_seconds` counts from the call's end."""
-
-    field: str
-    limit: int | None = None
-    remaining: int | None = None
-    reset_seconds: float | None = None
-    account: bool = False
+from collections_app.services.quotas import LimitFound
 
 
 @dataclass(frozen=True, slots=True)
