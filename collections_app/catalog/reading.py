@@ -28,10 +28,6 @@ MOST_TOKENS = 1_000_000_000
 MOST_DOLLARS = 1_000_000.0
 YEARS = range(2015, 2101)
 
-# Controls, surrogates, and what hides or turns text around without being seen: zero width, bidi, tags, what names no character.
-_HIDDEN = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\uffff\ud800-\udfff\U000e0000-\U000e0fff]"
-)
 _NUMBER = re.compile(r"-?[0-9]{1,30}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,3})?")
 _DAY = re.compile(r"([0-9]{4})-([0-9]{2})(?:-([0-9]{2}))?(?![0-9])")
 
@@ -160,7 +156,10 @@ def tidy(value: Any, most: int = NAME_LENGTH) -> str:
     if not isinstance(value, str):
         return ""
     # Cut twice: a name of a megabyte is not worth reading through.
-    text = " ".join(_HIDDEN.sub(" ", value[: most * 4]).split())
+    text = value[: most * 4]
+    # Not printable are controls, what turns text around (bidi), joins it unseen, is half a character or none at all.
+    shown = text if text.isprintable() else "".join(mark if mark.isprintable() else " " for mark in text)
+    text = " ".join(shown.split())
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
@@ -170,7 +169,7 @@ def id_problem(value: Any) -> str:
         return "it has no id"
     if len(value) > ID_LENGTH:
         return f"its id is longer than {ID_LENGTH} characters"
-    if _HIDDEN.search(value):
+    if not value.isprintable():
         return "its id has characters that do not show"
     return ""
 

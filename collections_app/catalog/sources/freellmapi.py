@@ -117,8 +117,9 @@ def _shared_in(document: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
         if not _SHARED.search(told):
             continue
         for target in item.items("targets"):
-            if platform := target.text("platform", most=PROVIDER_LENGTH):
-                yield told, platform, target.text("modelGlob") or "*"
+            platform, pattern = target.text("platform", most=PROVIDER_LENGTH), target.fields.get("modelGlob") or "*"
+            if platform and not id_problem(pattern):
+                yield told, platform, pattern
 
 
 def _number(pattern: re.Pattern[str], text: str) -> int | None:

@@ -44,7 +44,7 @@ def plan_like(provider: str) -> bool:
 
 def free_by_price(provider: str, price_in: float | None, price_out: float | None, *, local: bool = False) -> str:
     """Return CatalogEntry's `free` as far as a price tells it: a model with a price may have a free quota all the same."""
-    if local:
+    if local and not price_in and not price_out:
         return LOCAL
     if price_in != 0 or price_out != 0:
         return UNKNOWN
