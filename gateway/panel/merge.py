@@ -13,7 +13,8 @@ from functools import partial
 from django.utils import timezone
 
 from collections_app.models import Collection, LanguageModel
-from collections_app.selectors import primary_model
+from collections_app.roster import Roster, roster_keeper
+from collections_app.selectors import know, primary_model
 from evidence.selectors import useful_verdicts
 from evidence.services import record_note, record_seat
 from gateway.chat import ChatRequest, Message, TextPart
@@ -23,9 +24,8 @@ from gateway.panel.size import estimate, fits
 from gateway.redact import hide_images
 from gateway.reply import SeatAnswer
 from gateway.workers import worker_pool
+from gateway.workers.job import SeatJob, job_for
 from gateway.workers.ledger import ledger
-from gateway.workers.seat import SeatJob
-from gateway.workers.target import target_of
 
 SEAT_NAME = "merger"
 _ORDERS = """\
@@ -73,13 +73,13 @@ async def merge(
     if len(usable) < 2:
         return await _unmerged(answers, panel_id)
     messages = merge_messages(chat, usable, secrets.token_hex(8))
-    job = await asyncio.wrap_future(ledger().run(partial(_seat_merger, choice, panel_id, messages)))
+    job, passed_over = await asyncio.wrap_future(ledger().run(partial(_seat_merger, choice, panel_id, messages)))
     if job is None:
         return await _unmerged(answers, panel_id)
     # In a thread: a pool may answer in place.
     submitted = await asyncio.to_thread(worker_pool().submit, job, on_text)
     merger = await asyncio.wrap_future(submitted)
-    return Merged(merger, why_not_merged(answers, merger), _passed_over(choice, merger))
+    return Merged(merger, why_not_merged(answers, merger), passed_over)
 
 
 async def _unmerged(answers: Sequence[SeatAnswer], panel_id: str) -> Merged:
@@ -89,20 +89,12 @@ async def _unmerged(answers: Sequence[SeatAnswer], panel_id: str) -> Merged:
     return Merged(None, note)
 
 
-def _passed_over(choice: MergerChoice, merger: SeatAnswer) -> str:
-    if choice.named is None or choice.named.alias == merger.alias:
-        return ""
-    retired = choice.named.status == LanguageModel.Status.RETIRED
-    why = "is retired" if retired else "has too small a context window"
-    return f"{choice.named.alias}, whom the request named, {why}."
-
-
 def why_not_merged(answers: Sequence[SeatAnswer], merger: SeatAnswer | None) -> str:
     """Why a merged reply was asked for and every answer came instead; nothing when it was merged."""
     if sum(answer.status == "ok" for answer in answers) < 2:
         return "Fewer than two seats answered, so there was nothing to merge."
     if merger is None:
-        return "No model that may merge has a context window large enough for these answers."
+        return "No model that may merge can be asked now: each is retired, cooling down or has too small a context window."
     return "" if merger.status == "ok" else f"The merge by {merger.alias} failed: {merger.error or merger.status}"
 
 
@@ -119,15 +111,30 @@ def merge_messages(chat: ChatRequest, answers: Sequence[SeatAnswer], tag: str) -
     )
 
 
-def _seat_merger(choice: MergerChoice, panel_id: str, messages: tuple[Message, ...]) -> SeatJob | None:
-    """Choose who merges, write the call down as running, and return the job; None when nobody's window takes it."""
-    tokens = estimate(messages)
+def _seat_merger(choice: MergerChoice, panel_id: str, messages: tuple[Message, ...]) -> tuple[SeatJob | None, str]:
+    """Choose who merges, write the call down as running, and return the job, None when nobody may.
+
+    Says too why it is not whom the request named.
+    """
+    tokens, roster, passed_over = estimate(messages), roster_keeper().current(), ""
     for model in _in_order(choice):
-        if model.status != LanguageModel.Status.RETIRED and fits(tokens, model):
-            seat = Seat(SEAT_NAME, model)
-            record_seat(planned(seat), panel_id=panel_id, asked_at=timezone.now())
-            return SeatJob(call=f"{panel_id}.{SEAT_NAME}", alias=model.alias, target=target_of(model), messages=messages)
-    return None
+        why = _why_not(model, tokens, roster)
+        if not why:
+            record_seat(planned(Seat(SEAT_NAME, model)), panel_id=panel_id, asked_at=timezone.now())
+            call = f"{panel_id}.{SEAT_NAME}"
+            return job_for(model, roster.quotas_of(model), call=call, messages=messages, tokens=tokens), passed_over
+        if model is choice.named:
+            passed_over = f"{model.alias}, whom the request named, {why}."
+    return None, ""
+
+
+def _why_not(model: LanguageModel, tokens: int, roster: Roster) -> str:
+    if model.status == LanguageModel.Status.RETIRED:
+        return "is retired"
+    if not fits(tokens, model):
+        return "has too small a context window"
+    wait = roster.cool_down_of(model)
+    return f"is cooling down until {wait.until:%Y-%m-%d %H:%M:%S} UTC" if wait else ""
 
 
 def _in_order(choice: MergerChoice) -> Iterator[LanguageModel]:
@@ -138,6 +145,7 @@ def _in_order(choice: MergerChoice) -> Iterator[LanguageModel]:
         yield choice.collection.merger
     yield from _by_evidence(choice.members, choice.shape)
     if primary := primary_model():
+        know([primary])
         yield primary
     yield from choice.members
 

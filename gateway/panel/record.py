@@ -10,6 +10,7 @@ from django.db import IntegrityError
 from django.utils import timezone
 
 from collections_app.models import Collection
+from collections_app.roster import Roster
 from evidence.services import KnownAs, PlannedSeat, record_panel
 from gateway.chat import ChatRequest, ReplyMode
 from gateway.errors import Unavailable
@@ -17,8 +18,7 @@ from gateway.panel.request import Request
 from gateway.panel.seating import Seat, Table
 from gateway.panel.shape import ChosenShape
 from gateway.reply import AskedPanel
-from gateway.workers.seat import SeatJob
-from gateway.workers.target import target_of
+from gateway.workers.job import SeatJob, job_for
 
 # 65,536 ids a second: at 300 panels a second one in 200 draws an id that is taken, and draws again.
 _DRAWS = 20
@@ -88,14 +88,15 @@ def _notice(seats: Sequence[Seat]) -> str:
     )
 
 
-def seat_jobs(panel_id: str, seats: Sequence[Seat], chat: ChatRequest) -> Iterator[SeatJob]:
+def seat_jobs(panel: AskedPanel, seats: Sequence[Seat], chat: ChatRequest, roster: Roster) -> Iterator[SeatJob]:
     for seat in seats:
-        yield SeatJob(
-            call=f"{panel_id}.{seat.name}",
-            alias=seat.model.alias,
-            nominated=seat.nominated,
-            target=target_of(seat.model),
+        yield job_for(
+            seat.model,
+            roster.quotas_of(seat.model),
+            call=f"{panel.id}.{seat.name}",
             messages=chat.messages,
+            tokens=panel.prompt_tokens,
+            nominated=seat.nominated,
         )
 
 

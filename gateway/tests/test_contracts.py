@@ -15,7 +15,7 @@ from gateway.upstream import COMMANDS, PROTOCOLS
 from gateway.upstream.contract import CommandProtocol, Target, UpstreamProtocol
 from gateway.wire import FORMATS
 from gateway.wire.contract import WireFormat
-from gateway.workers.seat import SeatJob
+from gateway.workers.job import SeatJob
 
 MODULES = [
     *((WireFormat, one) for one in FORMATS.values()),

@@ -9,13 +9,15 @@ from gateway.panel.merge import merge_messages
 from gateway.reply import SeatAnswer
 from gateway.upstream.contract import Completion, Delta, Target, UpstreamError
 from gateway.workers import seat
+from gateway.workers.job import SeatJob
 from gateway.workers.key_ring import KeyRing
-from gateway.workers.seat import SeatJob, ask_seat, for_the_log
+from gateway.workers.seat import ask_seat, for_the_log
+from gateway.workers.turnstile import Turnstile
 
 URL = "https://u:pw@photos.example/a.jpg?sig=SECRET"
 PLACEHOLDER = "[image: https://photos.example/a.jpg?...]"
 QUESTION = (Message("user", (TextPart("What is it?"), ImagePart(URL), ImagePart("data:image/png;base64,AAAA"))),)
-KEYS = KeyRing(lambda read: read())
+KEYS, OPEN = KeyRing(lambda read: read()), Turnstile(lambda reserve: reserve())
 
 
 def job(model: str = "m") -> SeatJob:
@@ -36,7 +38,7 @@ def answered_with(monkeypatch: pytest.MonkeyPatch, answer: Completion | Upstream
 
 def test_an_images_address_is_the_callers_to_read_and_is_never_written_down(monkeypatch: pytest.MonkeyPatch) -> None:
     answered_with(monkeypatch, Completion(text=f"I see {URL}", reasoning=f"So {URL}."))
-    answer = ask_seat(job(), KEYS)
+    answer = ask_seat(job(), KEYS, OPEN).answer
     assert answer.answer == f"I see {URL}"
     written = for_the_log(answer)
     assert (written.answer, written.reasoning) == (f"I see {PLACEHOLDER}", f"So {PLACEHOLDER}")
@@ -46,7 +48,7 @@ def test_an_images_address_is_the_callers_to_read_and_is_never_written_down(monk
 
 def test_a_failed_seats_words_hold_no_image_either(monkeypatch: pytest.MonkeyPatch) -> None:
     answered_with(monkeypatch, UpstreamError(f"cannot load {URL}", kind="refused", partial=f"It {URL}", reasoning=URL))
-    written = for_the_log(ask_seat(job(), KEYS))
+    written = for_the_log(ask_seat(job(), KEYS, OPEN).answer)
     assert (written.error, written.partial, written.reasoning) == (
         f"cannot load {PLACEHOLDER}",
         f"It {PLACEHOLDER}",
@@ -81,12 +83,12 @@ def test_a_served_model_is_named_where_it_is_another(
     monkeypatch: pytest.MonkeyPatch, asked: str, served: str, other: str
 ) -> None:
     answered_with(monkeypatch, Completion(text="Yes.", model=served))
-    assert ask_seat(job(asked), KEYS).served_model == other
+    assert ask_seat(job(asked), KEYS, OPEN).answer.served_model == other
 
 
 def test_an_answer_is_shown_as_it_comes_without_its_thoughts(monkeypatch: pytest.MonkeyPatch) -> None:
     deltas = [Delta(text=text) for text in ("<thi", "nk>Hm", ".</think>", "\n", "x" * 45, " and", " more", "")]
     answered_with(monkeypatch, Completion(text="x" * 45), *deltas)
     shown: list[str] = []
-    ask_seat(job(), KEYS, shown.append)
+    ask_seat(job(), KEYS, OPEN, shown.append)
     assert shown == ["x" * 45, " and", " more"]

@@ -1,6 +1,7 @@
 """Trying models that were just added: who answered, who did not and what to do, and who need not be asked any more."""
 
 from collections.abc import Iterator
+from threading import Event
 
 import pytest
 
@@ -26,7 +27,7 @@ def made(upstream: FakeUpstream, *served_ids: str, name: str = "upstream", **fie
 
 
 def tried(models: list[LanguageModel]) -> dict[str, Tried]:
-    return {one.model.served_id: one for one in trial()(models)}
+    return {one.model.served_id: one for one in trial()(models, Event())}
 
 
 def test_it_tells_who_answered_how_fast_and_why_another_did_not(upstream: FakeUpstream) -> None:
@@ -76,7 +77,9 @@ def test_what_a_model_says_is_cut_and_its_lines_are_one(upstream: FakeUpstream) 
 
 
 def test_whoever_leaves_in_the_middle_has_no_more_models_asked(upstream: FakeUpstream) -> None:
-    outcomes = trial()(made(upstream, "say-one", "slow-0.5", "say-two"))
+    left = Event()
+    outcomes = trial()(made(upstream, "say-one", "slow-0.3", "say-two"), left)
     assert next(outcomes).said == "one"
-    outcomes.close()  # type: ignore[attr-defined]
+    left.set()
+    assert [(one.model.served_id, one.outcome) for one in outcomes] == [("slow-0.3", "answered"), ("say-two", "not tried")]
     assert "say-two" not in upstream.seen.stats

@@ -4,7 +4,8 @@ from concurrent.futures import Future
 from typing import Protocol
 
 from gateway.reply import SeatAnswer
-from gateway.workers.seat import OnText, SeatJob
+from gateway.workers.job import SeatJob
+from gateway.workers.seat import OnText
 
 
 class WorkerPool(Protocol):

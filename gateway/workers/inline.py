@@ -4,8 +4,11 @@ from concurrent.futures import Future
 
 from evidence.services import record_call
 from gateway.reply import SeatAnswer
+from gateway.workers.ended import Ended, follow_up
+from gateway.workers.job import SeatJob
 from gateway.workers.key_ring import KeyRing
-from gateway.workers.seat import OnText, SeatJob, for_the_log, run_seat
+from gateway.workers.seat import OnText, for_the_log, run_seat
+from gateway.workers.turnstile import Turnstile
 
 
 class InlineWorkerPool:
@@ -13,19 +16,21 @@ class InlineWorkerPool:
 
     def __init__(self) -> None:
         self._keys = KeyRing(lambda read: read())
+        self._turnstile = Turnstile(lambda reserve: reserve())
 
     def admit(self, seats: int) -> None:
         """There is always room: a seat is answered before the next is asked."""
 
     def submit(self, job: SeatJob, on_text: OnText | None = None) -> Future[SeatAnswer]:
         recorded: Future[SeatAnswer] = Future()
-        recorded.set_result(run_seat(job, self._keys, _record, on_text))
+        recorded.set_result(run_seat(job, self._keys, self._turnstile, record=_record, on_text=on_text))
         return recorded
 
     def close(self) -> None:
         """Nothing is ever left running."""
 
 
-def _record(answer: SeatAnswer) -> SeatAnswer:
-    record_call(for_the_log(answer))
-    return answer
+def _record(ended: Ended) -> SeatAnswer:
+    record_call(for_the_log(ended.answer))
+    follow_up([ended])
+    return ended.answer

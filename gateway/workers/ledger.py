@@ -20,6 +20,7 @@ from django.db.utils import InterfaceError, OperationalError
 
 from evidence.services import record_calls
 from gateway.reply import SeatAnswer
+from gateway.workers.ended import Ended, follow_up
 from gateway.workers.seat import for_the_log
 
 Result = TypeVar("Result")
@@ -33,7 +34,7 @@ UNWRITTEN = "this answer could not be written to the call log: it cannot be judg
 class Ledger:
     def __init__(self) -> None:
         self._desk = ThreadPoolExecutor(1, thread_name_prefix="ledger")
-        self._ended: deque[tuple[SeatAnswer, Future[SeatAnswer]]] = deque()
+        self._ended: deque[tuple[Ended, Future[SeatAnswer]]] = deque()
         self._lock = threading.Lock()
         self._flush_is_due = False
 
@@ -41,11 +42,11 @@ class Ledger:
         """Do one piece of database work in the ledger's thread."""
         return self._desk.submit(_minding_the_connection, work)
 
-    def record(self, answer: SeatAnswer) -> Future[SeatAnswer]:
-        """Write one ended seat down; the Future resolves when its row is committed."""
+    def record(self, ended: Ended) -> Future[SeatAnswer]:
+        """Write one ended seat down; the Future resolves when its row is committed, and what it told has been acted on."""
         recorded: Future[SeatAnswer] = Future()
         with self._lock:
-            self._ended.append((answer, recorded))
+            self._ended.append((ended, recorded))
             if self._flush_is_due:
                 return recorded
             self._flush_is_due = True
@@ -57,8 +58,10 @@ class Ledger:
             batch = list(self._ended)
             self._ended.clear()
             self._flush_is_due = False
-        written = _written([answer for answer, _ in batch])
-        for answer, recorded in batch:
+        written = _written([ended.answer for ended, _ in batch])
+        _follow_up([ended for ended, _ in batch])
+        for ended, recorded in batch:
+            answer = ended.answer
             recorded.set_result(answer if written else replace(answer, error=answer.error or UNWRITTEN))
 
 
@@ -87,6 +90,15 @@ def _written(answers: list[SeatAnswer]) -> bool:
         if wait is not None:
             time.sleep(wait)
     return False
+
+
+def _follow_up(seats: list[Ended]) -> None:
+    """Act on what ended seats told: once, since their callers wait for it. A database that is away is no reason to fail."""
+    try:
+        _minding_the_connection(lambda: follow_up(seats))
+    except Exception:
+        # The batch's boundary, as above: the answers are written down by now.
+        logger.exception("What %s ended seats told could not be acted on", len(seats))
 
 
 def _minding_the_connection(work: Callable[[], Result]) -> Result:

@@ -6,56 +6,62 @@ Never raises for a failed call: a failed seat is an answer.
 import logging
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
-from gateway.chat import Message, web_images
+from collections_app.services.quotas import Reservation
+from gateway.chat import web_images
 from gateway.redact import hide_images
 from gateway.reply import SeatAnswer
 from gateway.upstream import complete
 from gateway.upstream.answer.showing import AnswerAsItComes
-from gateway.upstream.contract import Completion, Delta, Target, UpstreamError
+from gateway.upstream.contract import Completion, Delta, UpstreamError
+from gateway.workers.ended import Ended, ended
+from gateway.workers.job import SeatJob
 from gateway.workers.key_ring import KeyRing
+from gateway.workers.turnstile import Turnstile
 
 logger = logging.getLogger(__name__)
 Recorded = TypeVar("Recorded")
 OnText = Callable[[str], None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SeatJob:
-    """What a worker needs to ask one seat: plain values, and no secret."""
-
-    call: str
-    alias: str
-    target: Target
-    messages: tuple[Message, ...]
-    nominated: bool = False
-
-
-def run_seat(job: SeatJob, keys: KeyRing, record: Callable[[SeatAnswer], Recorded], on_text: OnText | None = None) -> Recorded:
-    """Ask one seat, hand its answer to `record`, and return what that returns. `on_text` gets its text as it comes."""
-    return record(ask_seat(job, keys, on_text))
+def run_seat(
+    job: SeatJob,
+    keys: KeyRing,
+    turnstile: Turnstile,
+    *,
+    record: Callable[[Ended], Recorded],
+    on_text: OnText | None = None,
+) -> Recorded:
+    """Ask one seat, hand what came of it to `record`, and return what that returns. `on_text` gets its text as it comes."""
+    return record(ask_seat(job, keys, turnstile, on_text))
 
 
-def ask_seat(job: SeatJob, keys: KeyRing, on_text: OnText | None = None) -> SeatAnswer:
+def ask_seat(job: SeatJob, keys: KeyRing, turnstile: Turnstile, on_text: OnText | None = None) -> Ended:
+    """Ask one seat when its limits have room for it. What its provider was waited for counts, its turn does not."""
+    reservation: Reservation | None = None
+    outcome: Completion | UpstreamError
     started = time.perf_counter()
     try:
-        completion = complete(
+        reservation = turnstile.reserve(job.claim)
+        started = time.perf_counter()
+        outcome = complete(
             job.target,
             job.messages,
             typed_key=partial(keys.key_for, job.target),
             on_delta=_text_only(on_text) if on_text else None,
         )
     except UpstreamError as error:
-        return _failed(job, error, time.perf_counter() - started)
+        outcome = error
     except Exception:
         # The seat's last boundary: whatever is wrong in here, the panel must still end and say so. No prompt in the log.
         logger.exception("Asking seat %s failed inside the gateway", job.call)
-        broken = UpstreamError("the gateway failed while asking; its log says why", kind="bad_reply")
-        return _failed(job, broken, time.perf_counter() - started)
-    return _answered(job, completion, time.perf_counter() - started)
+        outcome = UpstreamError("the gateway failed while asking; its log says why", kind="bad_reply")
+    seconds = time.perf_counter() - started
+    answer = _failed(job, outcome, seconds) if isinstance(outcome, UpstreamError) else _answered(job, outcome, seconds)
+    return ended(job, answer, outcome, reservation)
 
 
 def for_the_log(answer: SeatAnswer) -> SeatAnswer:

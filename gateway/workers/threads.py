@@ -6,9 +6,11 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from gateway.conf import conf
 from gateway.errors import Unavailable
 from gateway.reply import SeatAnswer
+from gateway.workers.job import SeatJob
 from gateway.workers.key_ring import KeyRing
 from gateway.workers.ledger import ledger
-from gateway.workers.seat import OnText, SeatJob, run_seat
+from gateway.workers.seat import OnText, run_seat
+from gateway.workers.turnstile import Turnstile
 
 # Seats that may wait for each that is answered; beyond that a caller waits longer than its own time-out.
 QUEUED_PER_WORKER = 4
@@ -21,6 +23,7 @@ class ThreadWorkerPool:
         self._capacity = conf.seat_workers * (1 + QUEUED_PER_WORKER)
         self._ledger = ledger()
         self._keys = KeyRing(lambda read: self._ledger.run(read).result())
+        self._turnstile = Turnstile(lambda reserve: self._ledger.run(reserve).result())
         self._lock = threading.Lock()
         self._running = 0
         self._closed = False
@@ -52,7 +55,8 @@ class ThreadWorkerPool:
 
     def _ask(self, job: SeatJob, recorded: Future[SeatAnswer], on_text: OnText | None) -> None:
         # The seat's thread hands its answer over and is free: it does not wait for the row.
-        run_seat(job, self._keys, self._ledger.record, on_text).add_done_callback(lambda written: _pass_on(written, recorded))
+        written = run_seat(job, self._keys, self._turnstile, record=self._ledger.record, on_text=on_text)
+        written.add_done_callback(lambda written: _pass_on(written, recorded))
 
     def _ended(self, _: Future[SeatAnswer]) -> None:
         with self._lock:

@@ -3,23 +3,30 @@
 Not part of any panel and of no call log: what is tried is whether a model answers at all, not what it is worth.
 """
 
+import secrets
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from queue import SimpleQueue
 from threading import Event
 
 from collections_app.catalog.onboarding.trying import Tried
 from collections_app.models import LanguageModel
+from collections_app.models.health import Quota
+from collections_app.selectors import quotas_by_model
 from gateway.chat import Message, TextPart
 from gateway.reply import SeatAnswer
 from gateway.upstream.contract import Target
+from gateway.workers.ended import Ended, follow_up
+from gateway.workers.job import SeatJob, job_for
 from gateway.workers.key_ring import KeyRing
 from gateway.workers.ledger import ledger
-from gateway.workers.seat import SeatJob, ask_seat
-from gateway.workers.target import target_of
+from gateway.workers.seat import ask_seat
+from gateway.workers.turnstile import Turnstile
 
 PROMPT = (Message("user", (TextPart("Answer with one word: ready?"),)),)
+PROMPT_TOKENS = 10
 # Enough for a word, and no less than every provider takes.
 MOST_TOKENS = 16
 # Where the option has another name, or none.
@@ -49,8 +56,8 @@ TO_DO = {
 }
 
 
-def try_models(models: Sequence[LanguageModel]) -> Iterator[Tried]:
-    """Ask each of `models` one word; yield how it went, in the order in which they end.
+def try_models(models: Sequence[LanguageModel], left: Event) -> Iterator[Tried]:
+    """Ask each of `models` one word; yield how it went, in the order in which they end. Once `left` is set, nobody else is asked.
 
     One after the other at an endpoint, so that a rate of a few requests a minute is not used up at once; the endpoints
     beside each other. Nothing is asked twice.
@@ -58,42 +65,53 @@ def try_models(models: Sequence[LanguageModel]) -> Iterator[Tried]:
     by_endpoint: dict[int, list[LanguageModel]] = {}
     for model in models:
         by_endpoint.setdefault(model.endpoint_id, []).append(model)
-    ended: SimpleQueue[Tried] = SimpleQueue()
-    left = Event()
+    quotas = quotas_by_model(models)
+    ended: SimpleQueue[tuple[Tried, Sequence[Ended]]] = SimpleQueue()
     keys = KeyRing(lambda read: ledger().run(read).result())
+    turnstile = Turnstile(lambda reserve: ledger().run(reserve).result())
     threads = ThreadPoolExecutor(ENDPOINTS_AT_ONCE, thread_name_prefix="trial")
     try:
         for group in by_endpoint.values():
-            threads.submit(_try_one_by_one, [(model, target_of(model)) for model in group], keys, left, ended.put)
+            jobs = [(model, _job(model, quotas[model.pk])) for model in group]
+            threads.submit(_try_one_by_one, jobs, partial(ask_seat, keys=keys, turnstile=turnstile), left, ended.put)
         for _ in models:
-            yield ended.get()
+            tried, calls = ended.get()
+            # Here, where the database may be touched: a trial is a call, and tells as much as a seat's.
+            follow_up(calls)
+            yield tried
     finally:
-        # Whoever waited may have left: what is being asked ends, the rest is not begun.
         left.set()
         threads.shutdown(wait=False)
 
 
 def _try_one_by_one(
-    models: Sequence[tuple[LanguageModel, Target]], keys: KeyRing, left: Event, tell: Callable[[Tried], None]
+    jobs: Sequence[tuple[LanguageModel, SeatJob]],
+    ask: Callable[[SeatJob], Ended],
+    left: Event,
+    tell: Callable[[tuple[Tried, Sequence[Ended]]], None],
 ) -> None:
     why, in_a_row = "", 0
-    for model, target in models:
+    for model, job in jobs:
         if left.is_set():
-            return
-        if in_a_row and in_a_row >= ALIKE.get(why, in_a_row + 1):
-            tell(Tried(model, "not tried", kind=why, said="its endpoint's others have just failed so", to_do=TO_DO[why]))
+            tell((Tried(model, "not tried", said="whoever waited for it has left"), ()))
             continue
-        answer = _asked(model, _short(target), keys)
-        if answer.error_kind == "refused" and "max_tokens" in answer.error:
+        if in_a_row and in_a_row >= ALIKE.get(why, in_a_row + 1):
+            said = "its endpoint's others have just failed so"
+            tell((Tried(model, "not tried", kind=why, said=said, to_do=TO_DO[why]), ()))
+            continue
+        calls = [ask(replace(job, target=_short(job.target)))]
+        if calls[0].answer.error_kind == "refused" and "max_tokens" in calls[0].answer.error:
             # Some newer models know the option by another name: then the answer is as long as they make it.
-            answer = _asked(model, target, keys)
+            calls.append(ask(job))
+        answer = calls[-1].answer
         in_a_row = in_a_row + 1 if answer.error_kind == why else 1
         why = answer.error_kind
-        tell(_tried(model, answer))
+        tell((_tried(model, answer), calls))
 
 
-def _asked(model: LanguageModel, target: Target, keys: KeyRing) -> SeatAnswer:
-    return ask_seat(SeatJob(call="trial", alias=model.alias, target=target, messages=PROMPT), keys)
+def _job(model: LanguageModel, quotas: tuple[Quota, ...]) -> SeatJob:
+    # A name of its own: two trials are two requests.
+    return job_for(model, quotas, call=f"trial-{secrets.token_hex(4)}", messages=PROMPT, tokens=PROMPT_TOKENS)
 
 
 def _short(target: Target) -> Target:

@@ -5,6 +5,7 @@ The call itself is the gateway's, which this app knows by the name that the sett
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
+from threading import Event
 from typing import Literal, cast
 
 from django.conf import settings
@@ -28,8 +29,8 @@ class Tried:
     to_do: str = ""
 
 
-# Yields each model's outcome as it comes; the last when all have ended.
-Trial = Callable[[Sequence[LanguageModel]], Iterator[Tried]]
+# Yields each model's outcome as it comes; the last when all have ended. Once the event is set, nobody else is asked.
+Trial = Callable[[Sequence[LanguageModel], Event], Iterator[Tried]]
 
 
 def trial() -> Trial:

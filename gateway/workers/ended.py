@@ -1,0 +1,100 @@
+"""A seat that has ended: its answer, what that tells of its model, and what follows from it once the answer is written down.
+
+Limits are settled, windows learned, models cool down or retire: how, is collections_app's.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.utils import timezone
+
+from collections_app.roster import roster_keeper
+from collections_app.services.findings import Finding, LimitFound, apply_findings, is_news
+from collections_app.services.quotas import Reservation, settle
+from gateway.chat import web_images
+from gateway.redact import hide_images
+from gateway.reply import SeatAnswer
+from gateway.upstream.contract import Completion, LimitTold, UpstreamError
+from gateway.workers.job import SeatJob
+
+# Of a failed call that never left this machine.
+NOT_SENT = frozenset({"unavailable", "unauthorized", "refused"})
+CHARACTERS_A_TOKEN = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """`finding` is None when nobody was asked; `reservation` is there when the call drew on limits, `tokens` what it took."""
+
+    answer: SeatAnswer
+    finding: Finding | None = None
+    reservation: Reservation | None = None
+    tokens: int = 0
+
+
+def ended(job: SeatJob, answer: SeatAnswer, outcome: Completion | UpstreamError, reservation: Reservation | None) -> Ended:
+    """Put an answer together with what else its call told."""
+    asked = reservation is not None or not job.quotas
+    return Ended(
+        answer=answer,
+        finding=_finding(job, outcome) if asked and job.endpoint_id else None,
+        reservation=reservation,
+        tokens=_tokens_taken(job, outcome),
+    )
+
+
+def follow_up(seats: Sequence[Ended]) -> None:
+    """Act on what ended seats told. An ordinary answer of a model without limits costs no query.
+
+    Judged by the roster as this process last read it: whoever seats nobody reads it first.
+    """
+    for seat in seats:
+        if seat.reservation:
+            settle(seat.reservation, seat.tokens)
+    roster = roster_keeper().held or roster_keeper().current()
+    news = [seat.finding for seat in seats if seat.finding and is_news(seat.finding, roster)]
+    if news:
+        apply_findings(news)
+        # So that the seats which end next are judged by what these have told.
+        roster_keeper().current()
+
+
+def _finding(job: SeatJob, outcome: Completion | UpstreamError) -> Finding:
+    failure = outcome if isinstance(outcome, UpstreamError) else None
+    return Finding(
+        job.endpoint_id,
+        job.target.model,
+        at=timezone.now(),
+        request=job.call.rpartition(".")[0] or job.call,
+        kind=failure.kind if failure else "",
+        # Kept in rows: an upstream may have quoted the request.
+        said=hide_images(failure.message, web_images(job.messages)) if failure else "",
+        retry_after=failure.retry_after if failure else None,
+        span=failure.span if failure else "",
+        pattern=failure.pattern if failure else "",
+        window=failure.window if failure else None,
+        output_limit=failure.output_limit if failure else None,
+        tokens=job.most_tokens,
+        limits=tuple(_found(limit) for limit in outcome.limits),
+    )
+
+
+def _found(limit: LimitTold) -> LimitFound:
+    return LimitFound(
+        field=limit.field,
+        limit=limit.limit,
+        remaining=limit.remaining,
+        reset_seconds=limit.reset_seconds,
+        account=limit.account,
+    )
+
+
+def _tokens_taken(job: SeatJob, outcome: Completion | UpstreamError) -> int:
+    """The tokens that a call took, estimated where its provider does not say."""
+    if isinstance(outcome, Completion):
+        written = (len(outcome.text) + len(outcome.reasoning)) // CHARACTERS_A_TOKEN
+        read, wrote = outcome.input_tokens, outcome.output_tokens
+        return (job.tokens if read is None else read) + (written if wrote is None else wrote)
+    refused = outcome.status is not None and outcome.status >= 400
+    # Of what broke off in the middle nobody knows how much was counted.
+    return 0 if refused or (outcome.status is None and outcome.kind in NOT_SENT) else job.most_tokens
