@@ -16,7 +16,7 @@ from collections_app.catalog.providers import shipped
 from collections_app.catalog.refreshing.asking import Asking, Reading, all_pages
 from collections_app.catalog.refreshing.served import listed_id, own_source, provider_id
 from collections_app.catalog.sources import endpoint_listing, llama_props, ollama_show
-from collections_app.models import CatalogSource, Endpoint
+from collections_app.models import CatalogEntry, CatalogSource, Endpoint
 from collections_app.models.base_url import is_near, origin_of
 from collections_app.sealing import UnsealError
 from collections_app.selectors import typed_key
@@ -28,6 +28,7 @@ SECONDS = 30.0
 # An Ollama is asked about each of its models; of more, about those of this bench alone.
 MOST_SHOWN = 50
 NOT_THERE = (404, 405)
+TOLD = ("kind", "free", "context_window", "trained_window", "output_limit", "vision", "tools", "family")
 # Relative to the base URL, by protocol; OpenAI's is a provider's own, where one is known.
 PATHS: Mapping[str, str] = {
     Endpoint.Protocol.ANTHROPIC_MESSAGES: "models?limit=1000",
@@ -179,8 +180,9 @@ def _with(listing: Listing, told: Iterable[Entry]) -> Listing:
 
 
 def _joined(entry: Entry, told: Entry | None) -> Entry:
+    """The entry with every value that a server tells of it beside its listing: the lower window that it serves, too."""
     if not told:
         return entry
-    # The server's own value wins, also when it is lower.
-    fields = ("context_window", "trained_window", "output_limit", "vision", "tools")
-    return replace(entry, **{name: value for name in fields if (value := getattr(told, name)) is not None})
+    unsaid = (None, "", CatalogEntry.Kind.CHAT)
+    values = {name: getattr(told, name) for name in TOLD}
+    return replace(entry, **{name: value for name, value in values.items() if value not in unsaid})
