@@ -39,6 +39,7 @@ _RANGES = {
     "BENCH_SEAT_WORKERS": (1, 10_000),
     "BENCH_MAX_BODY_BYTES": (1_000, 1_000_000_000),
     "BENCH_KEEPALIVE_SECONDS": (0.01, _DAY),
+    "BENCH_LOG_DAYS": (0, 36_500),
 }
 _MAKE_A_TOKEN = (
     f"Set BENCHWARMERS_ADMIN_TOKEN to a secret of {SHORTEST_TOKEN} characters or more; "

@@ -65,6 +65,11 @@ BENCH_LOCAL_MODEL = env.str("BENCH_LOCAL_MODEL", default="auto")
 # By source, where a catalog is read instead of where it is published (catalog/refreshing/places.py); for tests.
 BENCH_CATALOG_URLS: dict[str, str] = {}
 
+# --- Every day -----------------------------------------------------------------------------------
+
+BENCH_DAILY_JOBS = env.bool("BENCH_DAILY_JOBS", default=True)
+BENCH_LOG_DAYS = env.int("BENCH_LOG_DAYS", default=0)
+
 # --- Django --------------------------------------------------------------------------------------
 
 SECRET_KEY = secret_key_in(BENCH_DATA_DIR)

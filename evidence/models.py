@@ -143,3 +143,33 @@ class Verdict(models.Model):
 
     def __str__(self) -> str:
         return f"{'useful' if self.useful else 'not useful'}: {self.call}"
+
+
+class Tally(models.Model):
+    """What calls of one model on one shape came to that are not in the log any more; the log's own are not in it."""
+
+    language_model = models.ForeignKey(LanguageModel, on_delete=models.SET_NULL, null=True, related_name="tallies")
+    alias = models.CharField(max_length=64)
+    endpoint_name = models.CharField(max_length=32)
+    served_id = models.CharField(max_length=200)
+    shape = models.CharField(max_length=32)
+    merging = models.BooleanField(default=False, help_text="Its calls merged others' answers, which is another task.")
+    last_asked = models.DateTimeField()
+    asked = models.PositiveBigIntegerField(default=0)
+    answered = models.PositiveBigIntegerField(default=0)
+    empty = models.PositiveBigIntegerField(default=0)
+    failed = models.PositiveBigIntegerField(default=0)
+    useful = models.PositiveBigIntegerField(default=0, help_text="Calls judged useful.")
+    not_useful = models.PositiveBigIntegerField(default=0)
+    claims_real = models.PositiveBigIntegerField(default=0)
+    claims_false = models.PositiveBigIntegerField(default=0)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["alias", "endpoint_name", "served_id", "shape", "merging"], name="one_tally_a_model_and_shape"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.alias} on {self.shape}: {self.asked} asked"

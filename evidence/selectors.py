@@ -7,10 +7,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Count, Exists, IntegerField, OuterRef, Prefetch, Q, QuerySet, Subquery
+from django.db.models import Count, Exists, IntegerField, Max, OuterRef, Prefetch, Q, QuerySet, Subquery, Sum
 
 from collections_app.models import LanguageModel
-from evidence.models import Call, IdempotencyKey, Panel, Verdict
+from evidence.models import Call, IdempotencyKey, Panel, Tally, Verdict
 from evidence.storable import clean_text
 
 # Counting stops here, so that seating costs the same however long the log is; busier models are tied.
@@ -38,24 +38,41 @@ class CountedSubquery(Subquery):
 def staleness(shape: str, language_model_ids: Collection[int]) -> Mapping[int, tuple[datetime | None, int]]:
     """Return, by model, when it was last asked on `shape` and how often, counted up to MOST_COUNTED.
 
-    One query, answered from the index alone. Members and explorers count; merging is another task.
+    One query, answered from the index alone, and one more where the log knows nothing of some: calls that it has forgotten
+    are older than all that it has. Members and explorers count; merging is another task.
     """
     asked = Call.objects.filter(language_model=OuterRef("pk"), shape=shape).exclude(seat_name="merger").order_by("-asked_at")
     rows = LanguageModel.objects.filter(pk__in=language_model_ids).order_by()
-    return {
+    found: dict[int, tuple[datetime | None, int]] = {
         pk: (last_asked, calls)
         for pk, last_asked, calls in rows.values_list(
             "pk", Subquery(asked.values("asked_at")[:1]), CountedSubquery(asked.values("asked_at")[:MOST_COUNTED])
         )
     }
+    unknown = [pk for pk, (last_asked, _) in found.items() if last_asked is None]
+    return found | _forgotten(shape, unknown) if unknown else found
+
+
+def _forgotten(shape: str, language_model_ids: Collection[int]) -> dict[int, tuple[datetime | None, int]]:
+    """The same by the calls that are not in the log any more; no model that was never asked."""
+    tallies = Tally.objects.filter(shape=shape, merging=False, language_model__in=language_model_ids).order_by()
+    counts = tallies.values_list("language_model").annotate(Max("last_asked"), Sum("asked"))
+    return {pk: (last_asked, min(asked, MOST_COUNTED)) for pk, last_asked, asked in counts}
 
 
 def useful_verdicts(shape: str, language_model_ids: Collection[int]) -> Mapping[int, tuple[int, int]]:
-    """Return, by model, how many of its answers on `shape` were judged useful and how many judged. One query."""
+    """Return, by model, how many of its answers on `shape` were judged useful and how many judged. Two queries."""
     counting = Verdict.objects.filter(replaced_at=None, call__shape=shape, call__language_model__in=language_model_ids)
     rows = counting.exclude(call__seat_name="merger").order_by().values_list("call__language_model")
     counts = rows.annotate(judged_useful=Count("pk", filter=Q(useful=True)), judged=Count("pk"))
-    return {pk: (judged_useful, judged) for pk, judged_useful, judged in counts}
+    past = Tally.objects.filter(shape=shape, merging=False, language_model__in=language_model_ids).order_by()
+    before = past.values_list("language_model").annotate(Sum("useful"), Sum("not_useful"))
+    found = {pk: (judged_useful, judged) for pk, judged_useful, judged in counts}
+    for pk, useful, not_useful in before:
+        if useful + not_useful:
+            judged_useful, judged = found.get(pk, (0, 0))
+            found[pk] = judged_useful + useful, judged + useful + not_useful
+    return found
 
 
 def panel_known_as(asked_by: str, key: str, *, since: datetime) -> IdempotencyKey | None:
