@@ -62,7 +62,7 @@ def _by_host() -> dict[str, list[tuple[tuple[str, ...], Provider]]]:
     places: dict[str, list[tuple[tuple[str, ...], Provider]]] = {}
     for provider in shipped():
         host, segments = _place(provider.base_url)
-        if host and not VARIABLE.match(provider.base_url.partition("://")[2]) and not provider.local:
+        if host and not VARIABLE.match(provider.base_url.partition("://")[2]):
             places.setdefault(host, []).append((segments, provider))
     return places
 

@@ -2,11 +2,15 @@
 
 import json
 import re
+import runpy
+from pathlib import Path
 
 import pytest
+from django.conf import settings
 
 from collections_app.catalog.entry import Provider
 from collections_app.catalog.providers import provider_of, shipped
+from collections_app.catalog.snapshot import SHIPPED
 from collections_app.catalog.sources import models_dev
 from collections_app.catalog.sources.feed_url import feed_url_problem
 from collections_app.catalog.sources.kinds import plan_like
@@ -69,6 +73,17 @@ def test_all_rows_of_onboarding_are_made_of_models_dev() -> None:
                 plan_like=row["plan_like"],
                 local=row["local"],
             )
+
+
+@pytest.mark.skipif(not ONBOARDING.exists(), reason="the shared data is not here")
+def test_what_ships_is_made_of_the_documents_as_they_are_published(tmp_path: Path) -> None:
+    if "2026-08-18" not in (SHIPPED / "README.md").read_text():
+        pytest.skip("what ships is of another day than the documents that are here")
+    script = runpy.run_path(str(settings.BASE_DIR / ".ci" / "make_snapshot.py"))
+    script["main"].__globals__["SHIPPED"] = tmp_path
+    script["main"](str(DATA / "modelsdev-2026-08-18" / "api.json"), str(DATA / "freellmapi-catalog-baseline-2026-08-22.json"))
+    for name in ("models_dev.json", "freellmapi.json"):
+        assert (tmp_path / name).read_bytes() == (SHIPPED / name).read_bytes()
 
 
 def test_what_models_dev_lacks_ships_beside_it() -> None:

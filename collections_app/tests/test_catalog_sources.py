@@ -146,6 +146,7 @@ def test_what_this_machine_serves_is_local_until_it_has_a_price() -> None:
         ("gpt-image-1", {"modalities": {"input": ["text"], "output": ["image"]}}, "other"),
         ("whisper-large-v3", {"modalities": {"input": ["audio"], "output": ["text"]}}, "other"),
         ("text-embedding-3-small", {}, "other"),
+        ("step-audio-3", {"modalities": {"input": ["audio"], "output": ["text"]}}, "other"),
         ("meta-llama/llama-guard-4-12b", {}, "other"),
         ("gemini-2.5-flash-image", {"modalities": {"input": ["text", "image"], "output": ["text", "image"]}}, "chat"),
         ("openrouter/auto", {}, "router"),
@@ -170,6 +171,8 @@ def test_openrouter_lists_free_variants_routers_and_aliases() -> None:
         "~a/model-latest": priced,
         "openrouter/auto": {"prompt": "-1", "completion": "-1"},
         "a/by-request": {**free, "request": "0.005"},
+        "a/by-nonsense": {**free, "request": float("nan")},
+        "a/for-nothing": {**free, "request": "0", "image": 0},
     }
     listing = openrouter.read(as_json({"data": [{"id": name, "pricing": pricing} for name, pricing in rows.items()]}))
     assert [(entry.served_id, entry.kind, entry.free, entry.price_in) for entry in listing.entries] == [
@@ -178,6 +181,8 @@ def test_openrouter_lists_free_variants_routers_and_aliases() -> None:
         ("~a/model-latest", "chat", "", 0.59),
         ("openrouter/auto", "router", "", None),
         ("a/by-request", "chat", "", 0),
+        ("a/by-nonsense", "chat", "", 0),
+        ("a/for-nothing", "chat", "zero", 0),
     ]
     assert {entry.provider for entry in listing.entries} == {"openrouter"}
 

@@ -64,7 +64,8 @@ def free_of(item: Item, served_id: str, provider: str, prices: Prices) -> str:
     if _on_this_machine(item) and provider != OLLAMA_SITE:
         return LOCAL
     pricing = mapping(item.fields.get("pricing"))
-    if any(numeric(pricing.get(key)) for key in ("request", "image")):
+    # What a call costs beside its tokens; one that cannot be read is not nothing.
+    if any(pricing.get(key) is not None and numeric(pricing[key]) != 0 for key in ("request", "image")):
         return UNKNOWN
     hosts = live_hosts(item)
     if hosts and all(each.fields.get("is_free") is True for each in hosts):
