@@ -304,7 +304,7 @@ def test_a_stream_that_fails_says_how_and_keeps_what_came(upstream: NativeUpstre
         ("err-credit", "payment_required", "too low"),
         ("err-401", "unauthorized", "x-api-key"),
         ("err-403", "unauthorized", "may not use"),
-        ("err-404", "not_found", "err-404"),
+        ("err-404", "maybe_gone", "err-404"),
         ("err-413", "context_too_long", "maximum size"),
         ("err-429", "rate_limited", "rate limit"),
         ("err-500", "unavailable", "Internal"),

@@ -116,7 +116,7 @@ def test_every_token_is_awaited_anew(upstream: FakeUpstream) -> None:
         ("err-400", "refused", "The server had an error", ""),
         ("err-401", "unauthorized", "Incorrect API key provided", ""),
         ("err-402", "payment_required", "Insufficient credits", ""),
-        ("err-404", "not_found", "The model does not exist", ""),
+        ("err-404", "maybe_gone", "The model does not exist", ""),
         ("err-410", "retired", "reached its end of life", ""),
         ("err-413", "context_too_long", "maximum context length is 4096", ""),
         ("err-429", "rate_limited", "Rate limit reached", ""),

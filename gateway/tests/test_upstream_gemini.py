@@ -266,7 +266,7 @@ def test_an_error_alone_is_read_in_a_list_and_out_of_one(google: Server, status:
     ("status", "name", "message", "kind"),
     [
         (400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key.", "unauthorized"),
-        (404, "NOT_FOUND", "models/m is not found for API version v1beta", "not_found"),
+        (404, "NOT_FOUND", "models/m is not found for API version v1beta", "maybe_gone"),
         (503, "UNAVAILABLE", "The model is overloaded. Please try again later.", "overloaded"),
         (
             400,

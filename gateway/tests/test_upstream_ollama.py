@@ -222,7 +222,7 @@ def test_counts_that_are_none_are_left_out(upstream: NativeUpstream) -> None:
         ("no-answer", "bad_reply", 200, "Service paused", ""),
         ("list", "bad_reply", 200, "an error", ""),
         ("page", "bad_reply", 200, "a web page came instead of an answer: Sign in", ""),
-        ("missing", "not_found", 404, "model 'missing' not found", ""),
+        ("missing", "maybe_gone", 404, "model 'missing' not found", ""),
         ("long", "context_too_long", 400, "longer than the context length", ""),
         ("paid", "payment_required", 403, "requires a subscription", ""),
         ("busy", "overloaded", 503, "server busy", ""),

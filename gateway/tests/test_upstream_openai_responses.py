@@ -382,7 +382,7 @@ def test_counts_that_are_none_are_left_out(upstream: NativeUpstream) -> None:
         ("bad-json", "bad_reply", 200, "cannot be read, or that was cut off", ""),
         ("no-answer", "bad_reply", 200, "Service paused", ""),
         ("page", "bad_reply", 200, "a web page came instead of an answer: Sign in", ""),
-        ("missing", "not_found", 404, "The model does not exist", ""),
+        ("missing", "maybe_gone", 404, "The model does not exist", ""),
         ("long", "context_too_long", 400, "exceeds the available context size", ""),
         ("no-route", "not_found", 405, "Method Not Allowed", ""),
         ("hung", "timeout", 200, "no further token for 0.5 s|no whole answer within 1 s", "The "),

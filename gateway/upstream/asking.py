@@ -5,6 +5,7 @@ either raises leaves as an UpstreamError that is safe to show.
 """
 
 import os
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -16,7 +17,19 @@ from gateway.redact import beginning, hide_secrets, redact
 from gateway.upstream.answer import Gathering
 from gateway.upstream.answer.hiding import without_key
 from gateway.upstream.classify import read_error
-from gateway.upstream.contract import CommandProtocol, Completion, Delta, Target, TypedKey, UpstreamError, UpstreamProtocol
+from gateway.upstream.classify.echoes import asked
+from gateway.upstream.classify.header_limits import limits_in_headers
+from gateway.upstream.classify.limits import with_limits, without_nothing
+from gateway.upstream.contract import (
+    CommandProtocol,
+    Completion,
+    Delta,
+    LimitTold,
+    Target,
+    TypedKey,
+    UpstreamError,
+    UpstreamProtocol,
+)
 from gateway.upstream.payload import read_json, whole_characters, write_json
 from gateway.upstream.process import started
 from gateway.upstream.sockets.clock import Clock
@@ -43,6 +56,7 @@ class Asking:
         self._so_far = Gathering()
         self._key = os.environ.get(target.api_key_env, "").strip() if target.api_key_env else ""
         self._status: int | None = None
+        self._limits: tuple[LimitTold, ...] = ()
 
     def ask(self, protocol: UpstreamProtocol, messages: Sequence[Message]) -> Completion:
         """Send the request and read the answer. Raises UpstreamError; give it to `told` before it is shown."""
@@ -53,8 +67,8 @@ class Asking:
         except (TypeError, ValueError) as error:
             raise UpstreamError("the model's call options cannot be sent as JSON", kind="refused") from error
         url = _url(self._target.base_url, protocol.PATH, self._target.model)
-        with post(url, headers=protocol.headers(self._key), body=body, clock=self._clock) as reply:
-            self._status = reply.status
+        with asked(messages), post(url, headers=protocol.headers(self._key), body=body, clock=self._clock) as reply:
+            self._note(reply)
             completion = self._answer_in(reply, protocol)
         return self._finished(completion)
 
@@ -101,6 +115,7 @@ class Asking:
             empty_why=redact(completion.empty_why, [self._key]),
             first_token_seconds=self._clock.first_token_seconds,
             upstream_status=self._status,
+            limits=without_nothing(self._limits),
         )
 
     def told(self, error: UpstreamError) -> UpstreamError:
@@ -112,7 +127,12 @@ class Asking:
         error.partial, error.reasoning = self._without_key(text), self._without_key(reasoning)
         error.first_token_seconds = self._clock.first_token_seconds
         error.status = error.status or self._status
-        return error
+        return with_limits(error, self._limits)
+
+    def _note(self, reply: Reply) -> None:
+        """Keep what a reply tells before it is read: errors are told it as answers are."""
+        self._status = reply.status
+        self._limits = limits_in_headers(reply.headers, url=self._target.base_url, now=time.time())
 
     def _find_key(self) -> None:
         """Who runs the server has the last word: a key in the environment comes before one that was typed in."""

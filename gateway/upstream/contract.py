@@ -27,7 +27,8 @@ ErrorKind = Literal[
     "unavailable",
     "interrupted",
 ]
-
+# How long a limit holds; empty where that is not known.
+Span = Literal["", "minute", "day", "month"]
 
 LARGEST_ANSWER = 8_000_000
 
@@ -116,7 +117,7 @@ class UpstreamError(Exception):
     retry_after: float | None = None
     window: int | None = None
     output_limit: int | None = None
-    span: Literal["", "minute", "day", "month"] = ""
+    span: Span = ""
     pattern: str = ""
     limits: tuple[LimitTold, ...] = ()
     partial: str = ""

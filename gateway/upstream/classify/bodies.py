@@ -17,12 +17,12 @@ from gateway.upstream.payload import mapping_of, read_json, whole_characters
 WORDS = ("error", "message", "detail", "errors", "msg", "error_description", "title")
 CODES = frozenset({"code", "type", "status", "error_type", "error_code", "reason", "quotaid", "limit_source"})
 # Parts that repeat the request, whose words are the caller's.
-ECHOES = frozenset({"input", "body", "request", "ctx"})
+ECHOES = frozenset({"input", "inputs", "body", "request", "ctx", "messages", "contents", "prompt"})
 DEEPEST = 6
 MOST_CODES = 40
 LONGEST_BODY = 64_000
+LONGEST_TITLE = 500
 
-_TITLE = re.compile(rb"<title[^>]*>(.*?)</title", re.IGNORECASE | re.DOTALL)
 _TAG = re.compile(rb"<(?:!doctype|html|head|body|title|h1|center|script|style|div|p)\b", re.IGNORECASE)
 _EVENT = re.compile(rb"^(?:data|error): ?(\{.*)$", re.MULTILINE)
 
@@ -36,6 +36,12 @@ class Said:
     payload: Any = None
     page: bool = False
 
+    def has(self, text: re.Pattern[str] | None, code: re.Pattern[str] | None) -> bool:
+        """Whether `text` is found in the words, or one of the codes is `code`, whole."""
+        if text and text.search(self.message):
+            return True
+        return code is not None and any(code.fullmatch(one) for one in self.codes)
+
 
 def what_is_said(body: bytes) -> Said:
     """Read a body of any kind; an unreadable one says its own text."""
@@ -48,8 +54,7 @@ def what_is_said(body: bytes) -> Said:
             except ValueError:
                 continue
     if _TAG.search(body[:2000]):
-        title = _TITLE.search(body)
-        return Said(message=unescape(title[1].decode("utf-8", "replace")) if title else "", page=True)
+        return Said(message=unescape(_title(body).decode("utf-8", "replace")), page=True)
     return Said(message=body.decode("utf-8", "replace"))
 
 
@@ -57,6 +62,15 @@ def said_in(payload: Any) -> Said:
     """Read parsed JSON of any shape."""
     codes = tuple(code for code, _ in zip(_codes(payload), range(MOST_CODES), strict=False))
     return Said(message=whole_characters(beginning(_words(payload), LONGEST_BODY)), codes=codes, payload=payload)
+
+
+def _title(page: bytes) -> bytes:
+    """A page's title, found without a pattern: of those that begin and never end, each would be read to the page's end."""
+    lowered = page.lower()
+    opening = lowered.find(b"<title")
+    start = lowered.find(b">", opening) + 1 if opening >= 0 else 0
+    end = lowered.find(b"</title", start) if start else 0
+    return page[start:end][:LONGEST_TITLE] if end > 0 else b""
 
 
 def _words(value: Any, depth: int = 0) -> str:

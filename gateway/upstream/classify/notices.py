@@ -1,11 +1,17 @@
 """Money and rate notices that come as a success: an answer that is none of the model's.
 
-Only a short text that opens with the notice itself and then addresses an account counts; an answer about rate limits does not.
+Only a short text that opens with the notice itself and then addresses an account counts; an answer about rate limits does not,
+nor does one that the request asked for word by word.
 """
 
 import re
+import time
 
 from gateway.redact import redact
+from gateway.upstream.classify.bodies import Said
+from gateway.upstream.classify.echoes import is_echo
+from gateway.upstream.classify.scopes import scope_of
+from gateway.upstream.classify.waits import wait_for
 from gateway.upstream.contract import ErrorKind, UpstreamError
 
 LONGEST_NOTICE = 400
@@ -44,7 +50,11 @@ def notice_in(text: str) -> UpstreamError | None:
     """The failure that a whole answer's text really is, or None for an answer."""
     if len(text) > LONGEST_NOTICE:
         return None
-    for kind, pattern in _NOTICES:
-        if pattern.search(text):
-            return UpstreamError(f"a notice came as the answer: {' '.join(redact(text).split())}", kind=kind)
-    return None
+    kind = next((kind for kind, pattern in _NOTICES if pattern.search(text)), None)
+    if kind is None or is_echo(text.strip()):
+        return None
+    said = Said(message=" ".join(redact(text).split()))
+    # Whether it is a whole account's, an answer is too little to go by.
+    scope = scope_of(said)
+    wait = wait_for({}, said, scope, time.time())
+    return UpstreamError(f"a notice came as the answer: {said.message}", kind=kind, retry_after=wait, span=scope.span)

@@ -25,11 +25,7 @@ class Row:
 
     def fits(self, said: Said, status: int | None) -> bool:
         """Whether the row holds for a reply of this status; None, for an error inside a 200 that names none, is any."""
-        if self.only and status is not None and status not in self.only:
-            return False
-        if self.text and self.text.search(said.message):
-            return True
-        return bool(self.code) and any(self.code.fullmatch(code) for code in said.codes if self.code)
+        return (not self.only or status is None or status in self.only) and said.has(self.text, self.code)
 
 
 def row(kind: ErrorKind, text: str = "", *, code: str = "", only: tuple[int, ...] = ()) -> Row:
@@ -42,36 +38,48 @@ def row(kind: ErrorKind, text: str = "", *, code: str = "", only: tuple[int, ...
 
 
 ROWS = (
+    # Bedrock's and DashScope's throttling speaks of tokens too.
+    row("rate_limited", code=r"throttling\w*(?:\.\w+)?", only=(400, 403, 429)),
     # An output limit is not a window.
-    row("refused", r"at most [\d,]+ completion tokens|maximum allowed number of output tokens"),
-    row("context_too_long", code="exceed_context_size_error|model_context_window_exceeded"),
+    row(
+        "output_limit",
+        r"at most [\d,]+ (?:completion|output) tokens|maximum allowed number of output tokens"
+        r"|max_tokens`? must be less than or equal|range of max_tokens",
+        only=TOO_LARGE,
+    ),
+    # A request above what a minute allows can never be sent; waiting helps it no more than it would a window.
+    row("context_too_long", r"\brequest too large\b", only=(413, 429)),
+    row("context_too_long", code="exceed_context_size_error", only=(*TOO_LARGE, 500)),
     row(
         "context_too_long",
-        r"maximum context length|prompt is (?:too long|longer than)|exceeds? (?:the )?(?:available )?context"
-        r"|context window exceeds|context (?:length|window) (?:limit|of only)|than the context length"
+        r"maximum context length|prompt (?:is )?too long|prompt is longer than|prompt is too large"
+        r"|exceeds? (?:the |your )?(?:model's )?(?:available |configured )?context"
+        r"|context window exceeds|context (?:length|window) (?:limit|of only)|than the context length|context size is"
         r"|maximum number of tokens allowed|too large for model|too many (?:input )?tokens"
-        r"|longer than the (?:maximum model length|model's context)"
+        r"|longer than the (?:maximum model length|model's context)|maximum allowed input length"
         r"|maximum prompt length|prompt exceeds max|input is too long|max context length|model token limit"
         r"|prompt token count|range of input length|must have less than [\d,]+ tokens|max_new_tokens` must be"
         r"|request body too large|reduce the length of the (?:messages|prompt|input)",
-        code=r"context_length_exceeded|model_max_prompt_tokens_exceeded|tokens_limit_reached|string_above_max_length",
+        code=r"context_length_exceeded|model_context_window_exceeded|model_max_prompt_tokens_exceeded|tokens_limit_reached"
+        r"|string_above_max_length|request_too_large",
         only=TOO_LARGE,
     ),
-    row(
-        "retired",
-        r"reached its end of life|has been decommissioned",
-        code="model_decommissioned|model_deprecated|free_variant_ended|model_unavailable_upstream",
-    ),
+    row("retired", code="model_decommissioned|model_deprecated|free_variant_ended|model_unavailable_upstream"),
+    # Words alone are no proof: an advisory of another model's end may stand in any error.
+    row("retired", r"reached its end of life|has been (?:decommissioned|retired|sunset)", only=(400, 404, 410)),
+    # ModelScope says this of models that it no longer serves; where money is meant the status is 402 or 500.
+    row("maybe_gone", r"insufficient balance \(1008\)", only=(429,)),
     # OpenRouter's "Add 10 credits to unlock 1000 free requests" and Gemini's "exceeded your current quota" are rates.
     row(
         "payment_required",
         r"insufficient (?:account )?(?:balance|credits|funds)|credit balance is too low"
         r"|requires? (?:a subscription|more credits)|limit: 0, model|included credits|no resource package"
         r"|free quota has been|n[o']t have enough credits|out of credits",
-        code="insufficient_quota|insufficient_(?:balance|credits)|billing_error|billing_hard_limit_reached|1113"
+        code="insufficient_quota|insufficient_(?:balance|credits)(?:_error)?|billing_error|billing_hard_limit_reached|1113"
         r"|credit_balance_exhausted|allocationquota\.freetieronly",
         only=REFUSED,
     ),
+    row("payment_required", r"insufficient balance", only=(500,)),
     row(
         "unauthorized",
         r"api.key (?:not valid|is invalid|has expired)|(?:invalid|incorrect|missing|expired) api.key|no auth credentials",
@@ -84,12 +92,35 @@ ROWS = (
         code="content_filter|content_policy_violation|responsibleaipolicyviolation",
         only=(400, 403, 422, 451),
     ),
+    row("refused", r"image input is not supported|support image input"),
     row(
-        "refused",
-        r"cannot be used with the|not a chat model|image input is not supported|support image input",
+        "wrong_endpoint",
+        r"cannot be used with the|not a chat model|only supported in v1/|not supported (?:in the v1/|for chat completions)"
+        r"|does not support chat completions",
         code="wrong_endpoint",
+        only=(400, 404, 422),
+    ),
+    row(
+        "no_access",
+        r"\bdo(?:es)?(?: not|n't) have access to|not found for account|access to this model is restricted"
+        r"|no access to (?:this )?model|not (?:allowed|authorized|permitted) to (?:access|use) (?:this |the )?model"
+        r"|by any provider you have enabled",
+        only=(400, 401, 403, 404),
+    ),
+    # Which providers may serve it is a setting of the account's.
+    row("not_found", r"no endpoints found", only=(404,)),
+    row("unavailable", r"no models? (?:is |are )?(?:currently )?loaded", only=(400, 404)),
+    row(
+        "maybe_gone",
+        r"no longer (?:available|supported|offered)|has been (?:removed|discontinued|deprecated)|\bmodel is deprecated"
+        r"|\bmodels?\b.{0,200}? (?:is )?(?:not found|(?:does not|doesn't) exist)|\bmodel not exist|^model: \S"
+        r"|not a valid model id|\b(?:no such|unknown|invalid) model\b|no model found",
+        code="model_not_found|invalid_model|model_not_exist",
+        only=(400, 404),
     ),
     row("rate_limited", r"rate.?limit|too many requests", code="rate_limit_exceeded", only=(403,)),
+    # Cloudflare: out of capacity, whatever the status says.
+    row("overloaded", code="3040", only=(429,)),
     # A model's health, whatever the status says.
     row(
         "overloaded",

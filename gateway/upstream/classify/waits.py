@@ -1,6 +1,7 @@
 """How long an upstream asks to be left alone, from its headers, its body or its prose.
 
-In order of trust: retry-after-ms, Retry-After, the body's own fields, prose, reset headers whose remainder is 0.
+In order of trust: retry-after-ms, Retry-After, the body's own fields, prose, reset headers whose remainder is 0. When a
+limit is whole again without anybody saying so is scopes.py.
 """
 
 import math
@@ -11,22 +12,38 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from gateway.upstream.classify.bodies import DEEPEST, Said
+from gateway.upstream.classify.scopes import Scope
 from gateway.upstream.payload import mapping_of
 
 LONGEST_WAIT = 86_400.0
 # Above these a number is a moment, in milliseconds or seconds of Unix time; below, it is seconds to go.
 EPOCH_MS, EPOCH = 1e12, 1e9
 
-_PART = r"\d+(?:\.\d+)?\s*(?:ms|milliseconds?|d(?:ays?)?|h(?:(?:ou)?rs?)?|m(?:in(?:ute)?s?)?|s(?:ec(?:ond)?s?)?)(?![a-z])"
+# Nothing longer is a duration or a date.
+LONGEST_MOMENT = 100
+_PART = (
+    r"\d{1,15}(?:\.\d{1,15})?\s*(?:ms|milliseconds?|d(?:ays?)?|h(?:(?:ou)?rs?)?|m(?:in(?:ute)?s?)?|s(?:ec(?:ond)?s?)?)(?![a-z])"
+)
 _STEP = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]+)", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _DURATION = re.compile(rf"(?:{_PART}[\s,]*(?:and\s+)?)+", re.IGNORECASE)
 _PROSE = re.compile(
-    r"(?:try again|retry(?:ing)?|wait|reset\w*|available)(?:\s+(?:again|in|after|for|about|at least|another)){0,3}\s+"
+    r"(?:try again|retry(?:ing)?|wait|reset\w{0,5}|available)(?:\s+(?:again|in|after|for|about|at least|another)){0,3}\s+"
     rf"({_DURATION.pattern})",
     re.IGNORECASE,
 )
 _UNITS = {"d": 86_400.0, "h": 3_600.0, "m": 60.0, "s": 1.0}
+
+
+def wait_for(headers: Mapping[str, str], said: Said, scope: Scope, now: float) -> float | None:
+    """Seconds until this limit lets anybody in again, at most a day; None where nobody can tell.
+
+    What holds for a day or a month holds until that is over, whatever shorter wait another limit asks for beside it.
+    """
+    told, whole = wait_in(headers, said, now), scope.seconds_left(now)
+    if whole is None or (scope.rolling and told is not None):
+        return told
+    return min(max(told or 0.0, whole), LONGEST_WAIT)
 
 
 def wait_in(headers: Mapping[str, str], said: Said, now: float) -> float | None:
@@ -40,6 +57,8 @@ def wait_in(headers: Mapping[str, str], said: Said, now: float) -> float | None:
 def seconds_in(duration: str) -> float | None:
     """Read `7m12s`, `38.2s`, `850ms`, `6`, `20 seconds`, `1d2h`; None for anything else."""
     duration = duration.strip()
+    if len(duration) > LONGEST_MOMENT:
+        return None
     if _NUMBER.fullmatch(duration):
         return float(duration)
     if not _DURATION.fullmatch(duration):
@@ -99,6 +118,8 @@ def _unit(name: str) -> float:
 
 
 def _date(text: str) -> float | None:
+    if not text or len(text) > LONGEST_MOMENT:
+        return None
     for read in (datetime.fromisoformat, parsedate_to_datetime):
         try:
             when = read(text.strip())
