@@ -16,6 +16,7 @@ from gateway.chat import Message
 from gateway.redact import beginning, hide_secrets, redact
 from gateway.upstream.answer import Gathering
 from gateway.upstream.answer.hiding import without_key
+from gateway.upstream.answer.unread import refuse_unread
 from gateway.upstream.classify import read_error
 from gateway.upstream.classify.echoes import asked
 from gateway.upstream.classify.header_limits import limits_in_headers
@@ -70,6 +71,7 @@ class Asking:
         with asked(messages), post(url, headers=protocol.headers(self._key), body=body, clock=self._clock) as reply:
             self._note(reply)
             completion = self._answer_in(reply, protocol)
+        refuse_unread(completion, messages)
         return self._finished(completion)
 
     def exchange(self, url: str, payload: Mapping[str, Any]) -> Any:

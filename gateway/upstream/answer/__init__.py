@@ -1,12 +1,14 @@
 """An answer put together from what a stream's events, or one reply, add to it: text, reasoning, how it ended.
 
-Knows no protocol; raises UpstreamError for a money or rate notice that came as a success.
+Knows no protocol; raises UpstreamError for what came as a success and is none: a money or rate notice, a prompt without room
+for an answer.
 """
 
 from collections.abc import Iterable
 
 from gateway.upstream.answer.emptiness import why_empty
 from gateway.upstream.answer.thinking import split_thinking
+from gateway.upstream.answer.unread import refuse_no_room
 from gateway.upstream.classify.notices import notice_in
 from gateway.upstream.contract import Completion, Delta
 from gateway.upstream.payload import count_of, short, whole_characters
@@ -47,12 +49,14 @@ class Gathering:
         return text, "\n\n".join(filter(None, (reasoning, thought)))
 
     def completion(self) -> Completion:
-        """The whole answer. Raises UpstreamError when it is a notice."""
+        """The whole answer. Raises UpstreamError when it is a notice, or when the prompt left no room for one."""
         text, reasoning = self.parts()
         notice = notice_in(text)
         if notice:
             raise notice
         empty = not text.strip()
+        if empty:
+            self._refuse_no_room(reasoning)
         return Completion(
             text="" if empty else text,
             reasoning=reasoning,
@@ -61,6 +65,14 @@ class Gathering:
             input_tokens=self._input_tokens,
             output_tokens=self._output_tokens,
             empty_why=self._why_empty(text, reasoning) if empty else "",
+        )
+
+    def _refuse_no_room(self, reasoning: str) -> None:
+        refuse_no_room(
+            finish_reason=short(self.finish_reason),
+            input_tokens=self._input_tokens,
+            output_tokens=self._output_tokens,
+            reasoning=bool(reasoning.strip()),
         )
 
     def _why_empty(self, text: str, reasoning: str) -> str:
