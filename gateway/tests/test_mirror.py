@@ -25,8 +25,8 @@ from gateway.wire.contract import Route, WireFormat
 
 BOTH = sorted(FORMATS.keys() & PROTOCOLS.keys())
 MODEL = "bench/core"
-# What a format insists on, and a panel has no use for.
-MUST_BE_SENT = {"max_tokens"}
+# What a format insists on, or what keeps a server from cutting the prompt: a panel has no use for either.
+MUST_BE_SENT = {"max_tokens", "truncate", "shift"}
 # What a server calls whole, in any format's word.
 WHOLE = {"stop", "end_turn", "completed", "STOP"}
 PICTURES = {"png": b"\x89PNG\r\n\x1a\n", "jpeg": b"\xff\xd8\xff\xe0", "gif": b"GIF89a", "webp": b"RIFF\x10\x00\x00\x00WEBP"}

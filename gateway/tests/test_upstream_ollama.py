@@ -110,6 +110,8 @@ def test_the_request_is_what_ollama_documents(upstream: NativeUpstream, monkeypa
     sent = upstream.received[-1]
     assert sent.path == "/api/chat"
     assert sent.body == {
+        "truncate": False,
+        "shift": False,
         "model": "ok",
         "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "What is the answer?"}],
         "stream": True,
@@ -134,6 +136,7 @@ def test_options_are_the_models_and_stand_where_the_format_wants_them() -> None:
         "top_p": None,
         "think": "low",
         "keep_alive": "10m",
+        "truncate": True,
         "format": None,
         "options": {"num_ctx": 8192, "temperature": 0.5, "seed": None},
         "stream": False,
@@ -143,6 +146,8 @@ def test_options_are_the_models_and_stand_where_the_format_wants_them() -> None:
     }
     body = PROTOCOLS["ollama"].build_request("mine", QUESTION[1:], options)
     assert body == {
+        "truncate": True,
+        "shift": False,
         "think": "low",
         "keep_alive": "10m",
         "options": {"temperature": 0.5, "num_predict": 9, "num_ctx": 8192},
@@ -256,7 +261,7 @@ def test_it_is_the_mirror_of_the_wire_format() -> None:
     messages = (*QUESTION, Message("assistant", (TextPart("42"),)), Message("user", (TextPart("And this?"), image)))
     sent = PROTOCOLS["ollama"].build_request("bench/core", messages, {})
     chat: Any = wire.parse_request(sent, chat_route)
-    assert (chat.messages, chat.model, chat.stream, chat.ignored) == (messages, "bench/core", True, ())
+    assert (chat.messages, chat.model, chat.stream, chat.ignored) == (messages, "bench/core", True, ("truncate", "shift"))
     encoder = wire.stream_encoder(chat, chat_route)
     pieces = [*encoder.start(), *encoder.text(TEXT), *encoder.keepalive(), *encoder.error(502, "Nobody answered.")]
     read = parse_stream(lines(pieces))

@@ -17,6 +17,8 @@ PATH = "/api/chat"
 STREAM_BEGINS: tuple[bytes, ...] = (b"{",)
 # Options that stand beside the format's `options`, not in them; and those that none may be.
 BESIDE = frozenset({"format", "keep_alive", "think", "truncate", "shift", "logprobs", "top_logprobs"})
+# Left to itself, Ollama cuts a prompt that does not fit, or drops its beginning while it answers, and says nothing.
+UNCUT = {"truncate": False, "shift": False}
 OURS = frozenset({"model", "messages", "stream", "tools", "options"})
 # Limits as other formats call them: a model that moved here keeps its own.
 RENAMED = {"max_tokens": "num_predict", "max_completion_tokens": "num_predict"}
@@ -33,6 +35,7 @@ def build_request(model: str, messages: Sequence[Message], options: Mapping[str,
     inside = {RENAMED.get(name, name): value for name, value in given.items() if name not in BESIDE | OURS}
     inside |= {name: value for name, value in mapping_of(given.get("options")).items() if value is not None}
     return {
+        **UNCUT,
         **{name: value for name, value in given.items() if name in BESIDE},
         **({"options": inside} if inside else {}),
         "model": model,
