@@ -51,7 +51,8 @@ def take_in(source: str, difference: Difference, suspected: Iterable[Mapping[str
     sure, kept = _sorted(source, earlier, new, rows)
     for suspicion in sure:
         for served in index.get((source, suspicion.provider, suspicion.served_id), ()):
-            _alarm(source, suspicion, rows, served)
+            if served.called:
+                _alarm(source, suspicion, rows, served)
     return [asdict(suspicion) for suspicion in dict.fromkeys(kept)]
 
 

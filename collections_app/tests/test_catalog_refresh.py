@@ -153,6 +153,14 @@ def test_a_fact_goes_when_its_source_was_read_and_no_longer_knows(places: Places
     assert known(model, "context_window") is None
 
 
+def test_an_id_with_its_folder_is_the_same_id(places: Places) -> None:
+    endpoint = make_endpoint("google", provider="google", protocol="llm_cli")
+    model = make_model("gemini", endpoint=endpoint, served_id="models/gemini-3.5-flash")
+    places.scripts["/api.json"] = sending(models_dev(google={"gemini-3.5-flash": WINDOWS}))
+    refresh()
+    assert known(model, "context_window") == (131_072, "models_dev")
+
+
 def test_what_was_learned_from_calls_is_left_alone(places: Places) -> None:
     model = at_groq()
     now = timezone.now()

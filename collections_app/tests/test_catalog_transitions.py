@@ -260,6 +260,17 @@ def test_a_provider_that_is_gone_is_told_once_and_not_for_each_model(places: Pla
     assert ("", "The provider acme and all of its models are gone, says models.dev.") not in told()
 
 
+def test_models_that_are_retired_raise_nothing(places: Places) -> None:
+    at_acme(status="retired")
+    at_acme("free", status="retired", retired_why="it answers 410")
+    lists(places, **{MODEL: {}, "free": costing(0, 0)})
+    refresh()
+    lists(places, free=costing(1, 1))
+    refresh()
+    refresh()
+    assert not Alert.objects.exists()
+
+
 def test_models_that_are_not_on_the_bench_raise_nothing(places: Places) -> None:
     at_acme("other")
     lists(places, **{MODEL: costing(0, 0)})

@@ -12,6 +12,8 @@ from collections_app.models import Endpoint, LanguageModel
 # A row of the catalog: source, provider, served id.
 Key = tuple[str, str, str]
 OPENROUTER = "openrouter"
+# Gemini's ids are asked for with it or without.
+FOLDER = "models/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +28,18 @@ class Served:
     @property
     def keys(self) -> Iterator[Key]:
         """The rows of the catalog that are about it, the endpoint's own first."""
-        listed = listed_id(self.endpoint, self.served_id)
-        yield own_source(self.endpoint), self.endpoint.name, listed
+        yield own_source(self.endpoint), self.endpoint.name, listed_id(self.endpoint, self.served_id)
+        plain = self.served_id.removeprefix(FOLDER)
         if self.provider:
-            yield "models_dev", self.provider, listed
-            yield "freellmapi", self.provider, listed
+            yield "models_dev", self.provider, plain
+            yield "freellmapi", self.provider, plain
         if self.provider == OPENROUTER:
-            yield "openrouter", OPENROUTER, listed
+            yield "openrouter", OPENROUTER, plain
+
+    @property
+    def called(self) -> bool:
+        """Whether any of its models is still called."""
+        return any(model.status != LanguageModel.Status.RETIRED for model in self.models)
 
     @property
     def names(self) -> str:
@@ -51,9 +58,10 @@ def provider_id(endpoint: Endpoint) -> str:
 
 
 def listed_id(endpoint: Endpoint, served_id: str) -> str:
-    """The id as the endpoint lists it: Ollama takes one without a tag for the latest."""
-    untagged = endpoint.protocol == Endpoint.Protocol.OLLAMA and ":" not in served_id
-    return f"{served_id}:latest" if untagged else served_id
+    """The id as the endpoint's listing is read: Ollama takes one without a tag for the latest."""
+    plain = served_id.removeprefix(FOLDER)
+    untagged = endpoint.protocol == Endpoint.Protocol.OLLAMA and ":" not in plain
+    return f"{plain}:latest" if untagged else plain
 
 
 def serve(models: Iterable[LanguageModel]) -> list[Served]:

@@ -39,7 +39,7 @@ def _resolve_unasked(served: Iterable[Served], open_now: Open) -> None:
     asked, called = set(), set()
     for each in served:
         where = each.endpoint.pk, each.served_id
-        if any(model.status != RETIRED for model in each.models):
+        if each.called:
             called |= {where, (each.endpoint.pk, "")}
         if any(model.status != RETIRED or model.retired_why for model in each.models):
             asked |= {where, (each.endpoint.pk, "")}
@@ -51,7 +51,7 @@ def _resolve_unasked(served: Iterable[Served], open_now: Open) -> None:
 
 
 def _tell_retiring(served: Iterable[Served], open_now: Open) -> None:
-    called = [each for each in served if any(model.status != RETIRED for model in each.models)]
+    called = [each for each in served if each.called]
     stated = _statements(called)
     for each in called:
         where = each.endpoint.pk, each.served_id
@@ -100,7 +100,7 @@ def _retirement(served: Served, entry: CatalogEntry) -> str:
 
 
 def _tell_stale(served: Iterable[Served], open_now: Open) -> None:
-    called = {each.endpoint.pk for each in served if any(model.status != RETIRED for model in each.models)}
+    called = {each.endpoint.pk for each in served if each.called}
     endpoints = {f"endpoint:{endpoint.name}": endpoint for endpoint in Endpoint.objects.all()}
     stale: set[str] = set()
     for source in CatalogSource.objects.exclude(failing_since=None):
