@@ -18,9 +18,10 @@ QUOTED = {"path", "host", "model", "nominated", "panel", "call", "field", "word"
 LED_BACK = {"query", "path"}
 QUIET_HEADERS = (
     "authorization", "proxy-authorization", "x-api-key", "x-goog-api-key", "api-key", "cookie", "referer", "user-agent",
-    "x-correlation-id", "x-request-id", "accept-language", "accept-encoding", "if-none-match", "x-csrftoken", "x-stainless-lang",
-    "x-stainless-retry-count", "openai-organization", "anthropic-version", "anthropic-beta", "daphne-root-path",
-    "x-under_score", "upgrade", "sec-websocket-key", "sec-websocket-version", "sec-websocket-protocol", "traceparent", "from",
+    "x-correlation-id", "x-request-id", "accept-language", "accept-encoding", "if-none-match", "x-csrftoken",
+    "x-stainless-lang", "x-stainless-retry-count", "openai-organization", "anthropic-version", "anthropic-beta",
+    "daphne-root-path", "x-under_score", "upgrade", "sec-websocket-key", "sec-websocket-version", "sec-websocket-protocol",
+    "traceparent", "from",
 )  # fmt: skip
 # One at a time: each turns a request into another.
 LOUD_HEADERS = (
