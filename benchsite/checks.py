@@ -15,19 +15,19 @@ bench.W004  a proxy that is not said to be trusted
 
 import re
 from collections.abc import Iterator
-from ipaddress import ip_address
 from typing import Any
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 
+from benchsite.addresses import address_of
 from benchsite.proxies import networks
+from collections_app.models.base_url import DEFAULT_PORTS, origin_of
 
 SHORTEST_TOKEN = 16
 # A range this wide is no proxy's network.
 _WIDEST = {4: 8, 6: 16}
-_DEFAULT_PORTS = {"http": 80, "https": 443}
 _HOST = re.compile(r"(\[[0-9a-f:]+\]|[a-z0-9]([a-z0-9._-]*[a-z0-9])?)(:\d{1,5})?", re.IGNORECASE)
 _DAY = 24 * 3600
 _RANGES = {
@@ -55,10 +55,8 @@ def check_settings(**kwargs: Any) -> list[CheckMessage]:
 
 def is_loopback(host: str) -> bool:
     """Whether only this machine can reach what listens on `host`, a name or an address."""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
+    address = address_of(host)
+    return host == "localhost" if address is None else address.is_loopback
 
 
 def _weak_token() -> Iterator[CheckMessage]:
@@ -68,7 +66,7 @@ def _weak_token() -> Iterator[CheckMessage]:
 
 def _bind() -> Iterator[CheckMessage]:
     bind = settings.BENCH_BIND
-    if bind != "localhost" and not _is_address(bind):
+    if bind != "localhost" and address_of(bind) is None:
         hint = "Set it to an address of this machine, 0.0.0.0 or :: for all of them, or leave it out for 127.0.0.1."
         yield Error(f"BENCH_BIND={bind} is no address.", hint=hint, id="bench.E009")
     elif not is_loopback(bind) and not settings.BENCHWARMERS_ADMIN_TOKEN:
@@ -171,8 +169,17 @@ def _debug() -> Iterator[CheckMessage]:
         yield Error("DEBUG is on, and error pages show settings and requests to whoever asks.", hint=hint, id="bench.E008")
 
 
-_NETWORK_RULES = (_weak_token, _bind, _public_url, _proxy_in_front, _allowed_origins, _allowed_hosts, _trusted_proxies)
-_RULES = (*_NETWORK_RULES, _debug, _numbers)
+_RULES = (
+    _weak_token,
+    _bind,
+    _public_url,
+    _proxy_in_front,
+    _allowed_origins,
+    _allowed_hosts,
+    _trusted_proxies,
+    _debug,
+    _numbers,
+)
 
 
 def _no_origin(url: str) -> str:
@@ -182,26 +189,13 @@ def _no_origin(url: str) -> str:
         port = parts.port
     except ValueError:
         return "is no URL"
-    if parts.scheme not in _DEFAULT_PORTS or not _HOST.fullmatch(parts.netloc.rpartition("@")[2]):
+    if parts.scheme not in DEFAULT_PORTS or port == 0 or not _HOST.fullmatch(parts.netloc.rpartition("@")[2]):
         return "is no http:// or https:// URL"
     if "@" in parts.netloc:
         return "holds credentials"
     if url != f"{parts.scheme}://{parts.netloc}":
         return "has more than scheme, host and port"
-    return "" if url == _written(parts, port) else f"is not as browsers write it: {_written(parts, port)}"
-
-
-def _written(parts: SplitResult, port: int | None) -> str:
-    name = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
-    return f"{parts.scheme}://{name}" + (f":{port}" if port and port != _DEFAULT_PORTS[parts.scheme] else "")
-
-
-def _is_address(text: str) -> bool:
-    try:
-        ip_address(text)
-    except ValueError:
-        return False
-    return True
+    return "" if url == origin_of(url) else f"is not as browsers write it: {origin_of(url)}"
 
 
 def _shown(value: str) -> str:

@@ -7,13 +7,13 @@ The headers stay in the request, so that what came through a proxy can still be 
 
 from collections.abc import Iterable
 from functools import cache
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from ipaddress import IPv4Network, IPv6Network, ip_network
 
 from django.conf import settings
 
+from benchsite.addresses import Address, address_of
 from gateway.asked import TRUSTED_PROXY_KEY, App, Receive, Scope, Send
 
-Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
 
@@ -38,7 +38,7 @@ def networks(entries: tuple[str, ...]) -> tuple[Network, ...]:
 def seen_through(scope: Scope, trusted: Iterable[Network]) -> Scope:
     """Return `scope` with client, scheme and Host as a trusted proxy tells them; the very same when its sender is none."""
     trusted = tuple(trusted)
-    peer = _address(scope["client"][0]) if scope.get("client") else None
+    peer = address_of(scope["client"][0]) if scope.get("client") else None
     if peer is None or not _is_one_of(peer, trusted):
         return scope
     told = {**scope, TRUSTED_PROXY_KEY: True, "client": [str(_client(scope, peer, trusted)), 0]}
@@ -54,7 +54,7 @@ def _client(scope: Scope, peer: Address, trusted: tuple[Network, ...]) -> Addres
     """The nearest address that is no trusted proxy's. Proxies append: what stands further left, anybody may have written."""
     client = peer
     for entry in reversed(_values(scope, b"x-forwarded-for")):
-        address = _address(_without_port(entry))
+        address = address_of(_without_port(entry))
         if address is None:
             break
         client = address
@@ -77,15 +77,6 @@ def _without_port(entry: str) -> str:
     if entry.startswith("["):
         return entry[1:].partition("]")[0]
     return entry.partition(":")[0] if entry.count(":") == 1 else entry
-
-
-def _address(text: str) -> Address | None:
-    try:
-        address = ip_address(text)
-    except ValueError:
-        return None
-    # A socket that takes both writes IPv4 this way.
-    return getattr(address, "ipv4_mapped", None) or address
 
 
 def _is_one_of(address: Address, trusted: tuple[Network, ...]) -> bool:

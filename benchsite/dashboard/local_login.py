@@ -4,7 +4,6 @@ Checks nothing about the request but where it comes from; foreign hosts and cros
 (gateway/edge.py). With an admin token set it does nothing, and the admin asks for a login.
 """
 
-from ipaddress import ip_address
 from typing import cast
 
 from asgiref.sync import sync_to_async
@@ -17,16 +16,14 @@ from django.urls import reverse
 from django.utils.deprecation import MiddlewareMixin
 from django.utils.functional import SimpleLazyObject
 
+from benchsite.addresses import address_of
 from gateway.origins import came_through_a_proxy
 
 
 def is_local(request: HttpRequest) -> bool:
     """Whether the request was made on this machine, by nobody in between."""
-    try:
-        address = ip_address(request.META.get("REMOTE_ADDR", ""))
-    except ValueError:
-        return False
-    return address.is_loopback and not came_through_a_proxy(request.headers)
+    address = address_of(request.META.get("REMOTE_ADDR", ""))
+    return address is not None and address.is_loopback and not came_through_a_proxy(request.headers)
 
 
 def signed_in(request: HttpRequest) -> User | AnonymousUser:

@@ -6,12 +6,14 @@ Counts in this process's memory: a restart forgets, and each process counts for 
 import math
 import time
 from functools import cache
-from ipaddress import ip_address, ip_network
+from ipaddress import ip_network
 from threading import Lock
 
 from limits import RateLimitItemPerMinute
 from limits.storage import MemoryStorage
 from limits.strategies import MovingWindowRateLimiter
+
+from benchsite.addresses import address_of
 
 FROM_ONE = RateLimitItemPerMinute(5)
 FROM_ALL = RateLimitItemPerMinute(100)
@@ -64,15 +66,10 @@ def login_tries() -> LoginTries:
 
 
 def network_of(address: str) -> str:
-    """What one caller can have at will: its IPv4 address, the /64 of its IPv6 address, or all of this machine's.
-
-    A socket that takes both writes IPv4 as ::ffff:203.0.113.7, and the /64 of that is everybody's.
-    """
-    try:
-        parsed = ip_address(address)
-    except ValueError:
+    """What one caller can have at will: its IPv4 address, the /64 of its IPv6 address, or all of this machine's."""
+    parsed = address_of(address)
+    if parsed is None:
         return "unknown"
-    parsed = getattr(parsed, "ipv4_mapped", None) or parsed
     if parsed.is_loopback:
         return LOOPBACK
     return str(parsed) if parsed.version == 4 else str(ip_network((parsed, 64), strict=False))

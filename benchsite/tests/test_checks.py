@@ -61,6 +61,8 @@ def test_sound_settings_pass(settings: Mapping[str, Any]) -> None:
         (url("https://ada:secret@bench.example"), ["bench.E003"]),
         (url("https://bench.example:99999"), ["bench.E003"]),
         (url("https://bench.example:443"), ["bench.E003"]),
+        (url("https://bench.example:0"), ["bench.E003"]),
+        (url("https://bench.example:08443"), ["bench.E003"]),
         (url("https://Bench.example"), ["bench.E003"]),
         (url("https://bench example"), ["bench.E003"]),
         (url("https://bench.exam\nple"), ["bench.E003"]),

@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.sessions.models import Session
 from django.test import AsyncClient, Client, override_settings
@@ -22,14 +23,17 @@ def test_nothing_is_kept_per_request(client: Client) -> None:
         Client().get("/admin/")
     assert get_user_model().objects.count() == 1
     assert not Session.objects.exists()
-    assert "sessionid" not in client.get("/admin/").cookies
+    assert settings.SESSION_COOKIE_NAME not in client.get("/admin/").cookies
 
 
-def test_ipv6_loopback_is_this_machine(client: Client) -> None:
-    assert client.get("/admin/", REMOTE_ADDR="::1").status_code == 200
+@pytest.mark.parametrize("address", ["127.0.0.2", "::1", "::ffff:127.0.0.1"])
+def test_loopback_is_this_machine_however_it_is_written(client: Client, address: str) -> None:
+    assert client.get("/admin/", REMOTE_ADDR=address).status_code == 200
 
 
-@pytest.mark.parametrize("address", ["192.168.1.20", "10.0.0.1", "2001:db8::1", "", "localhost", "127.0.0.1, 8.8.8.8"])
+@pytest.mark.parametrize(
+    "address", ["192.168.1.20", "10.0.0.1", "2001:db8::1", "::ffff:10.0.0.1", "", "localhost", "127.0.0.1, 8.8.8.8"]
+)
 def test_another_machine_is_asked_to_log_in(client: Client, address: str) -> None:
     reply = client.get("/admin/", REMOTE_ADDR=address)
     assert reply.status_code == 302

@@ -82,6 +82,7 @@ def test_whatever_its_tree_names_is_there() -> None:
     told = readme.tree()
     assert {"benchsite/settings.py", "gateway/upstream/sockets/clock.py", "collections_app/secret_file.py"} <= set(told)
     assert [path for path in told if not (ROOT / path).exists()] == []
+    assert sorted(set(told)) == sorted(told)
 
 
 @pytest.mark.parametrize("app", ["benchsite", "collections_app"])
