@@ -5,6 +5,7 @@ Nothing here knows who asks; that is found out when a request is whole (gateway/
 """
 
 from functools import cache
+from http.client import responses
 from time import monotonic
 from typing import Any
 
@@ -21,7 +22,6 @@ GRACE_SECONDS = 60.0
 SLOWEST_BYTES_PER_SECOND = 16_000
 # How many bodies of the longest kind may be half there at once.
 BODIES_HELD = 8
-_REASONS = {400: "Bad Request", 408: "Request Timeout", 503: "Service Unavailable"}
 
 
 class BenchChannel(HTTPChannel):
@@ -95,10 +95,9 @@ class BenchChannel(HTTPChannel):
     def refuse(self, status: int, message: str) -> None:
         """Answer a request that is not whole, and hang up: what else comes cannot be told from its rest."""
         self.refused = True
-        kind = "invalid_request_error" if status < 500 else "server_error"
-        body = orjson.dumps({"error": {"message": message, "type": kind, "param": None, "code": None}})
+        body = error_body(status, message)
         lines = [
-            f"HTTP/1.1 {status} {_REASONS[status]}",
+            f"HTTP/1.1 {status} {responses[status]}",
             "Content-Type: application/json",
             f"Content-Length: {len(body)}",
             *(["Retry-After: 1"] if status == 503 else []),
@@ -110,6 +109,12 @@ class BenchChannel(HTTPChannel):
     def connectionLost(self, reason: Failure = connectionDone) -> None:  # noqa: N802 (Twisted's name)
         unfinished().drop(self)
         super().connectionLost(reason)
+
+
+def error_body(status: int, message: str) -> bytes:
+    """What a caller is told in no format's route, as JSON in OpenAI's shape."""
+    kind = "invalid_request_error" if status < 500 else "server_error"
+    return orjson.dumps({"error": {"message": message, "type": kind, "param": None, "code": None}})
 
 
 class Unfinished:

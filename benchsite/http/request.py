@@ -3,15 +3,15 @@
 It is written down nowhere: neither in Twisted's access log nor, where Daphne names a request, by its URI.
 """
 
+from http.client import responses
 from io import BytesIO
 from typing import Any
 from weakref import WeakSet
 
-import orjson
 from daphne.http_protocol import HTTPFactory, WebRequest
 from django.conf import settings
 
-from benchsite.http.channel import BenchChannel, unfinished
+from benchsite.http.channel import BenchChannel, error_body, unfinished
 from benchsite.http.handshake import is_handshake, keep_what_is_read
 
 # What Daphne would act on before any check of ours. A handshake goes to a parser of WebSockets, which quotes headers in what
@@ -71,18 +71,16 @@ class BenchRequest(WebRequest):
         self.client, self.host = self.channel.getPeer(), self.channel.getHost()
         self.process()
 
+    def setResponseCode(self, code: int, message: bytes | None = None) -> None:  # noqa: N802 (Twisted's name)
+        # Twisted has words for fewer of them: a 429 or a 422 would be an "Unknown Status".
+        super().setResponseCode(code, message or responses.get(code, "").encode())
+
     def basic_error(self, status: int, status_text: bytes, body: str) -> None:
         """What Daphne refuses before an application sees it, and an application that broke: JSON, not Daphne's page."""
-        error = {
-            "message": body,
-            "type": "invalid_request_error" if status < 500 else "server_error",
-            "param": None,
-            "code": None,
-        }
         headers = [(b"Content-Type", b"application/json")]
         if not self._response_started:
             self.handle_reply({"type": "http.response.start", "status": status, "headers": headers})
-        self.handle_reply({"type": "http.response.body", "body": orjson.dumps({"error": error})})
+        self.handle_reply({"type": "http.response.body", "body": error_body(status, body)})
 
     def __repr__(self) -> str:
         # Daphne logs it when it gives a request up; Twisted's own has the query.

@@ -155,6 +155,13 @@ def test_what_the_protocol_itself_refuses_is_json_too(server):
         assert b"<html" not in body.lower()
 
 
+def test_every_status_is_told_in_words_too(server):
+    with socket.create_connection(("127.0.0.1", server.port), 10) as connection:
+        head = f"POST {CHAT} HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nContent-Type: application/json\r\n"
+        connection.sendall(f"{head}X-Bench-Depth: 1\r\nContent-Length: 2\r\n\r\n{{}}".encode())
+        assert connection.recv(65536).startswith(b"HTTP/1.1 508 Loop Detected\r\n")
+
+
 @pytest.mark.parametrize("accept", ["text/event-stream", "text/html", "application/xml", "*/*", "nonsense", "image/*;q=0"])
 def test_accept_chooses_nothing(server, accept):
     verdict = {"call": "p20260101-000000-0000.member1", "useful": True}
