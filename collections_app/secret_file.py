@@ -37,34 +37,44 @@ def secrets_in(folder: Path) -> list[str]:
 
 
 def secrets_made_in(folder: Path) -> list[str]:
-    """Return the secrets kept in `folder`, making the first when there is no file. Raises SecretFileError.
-
-    Two processes that start together agree: the first to link its file in place wins.
-    """
-    path = folder / NAME
-    if not path.exists():
-        draft = _draft(folder, [draw_secret()])
-        try:
-            os.link(draft, path)
-        except FileExistsError:
-            pass
-        finally:
-            draft.unlink()
-        _settle(folder)
+    """Return the secrets kept in `folder`, making the first when there is no file. Raises SecretFileError."""
+    write_once(folder / NAME, _lines([draw_secret()]))
     return secrets_in(folder)
 
 
 def write_secrets(folder: Path, kept: Sequence[str]) -> None:
     """Have `folder` hold these secrets. At every moment, and after a crash, the file is the old one or the new, whole."""
-    _draft(folder, kept).replace(folder / NAME)
+    path = folder / NAME
+    _draft(path, _lines(kept)).replace(path)
     _settle(folder)
 
 
-def _draft(folder: Path, kept: Sequence[str]) -> Path:
+def write_once(path: Path, text: str) -> None:
+    """Write a file that its owner alone can read, unless there is one.
+
+    Two processes that start together agree: the first to link its file in place wins.
+    """
+    if path.exists():
+        return
+    draft = _draft(path, text)
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        pass
+    finally:
+        draft.unlink()
+    _settle(path.parent)
+
+
+def _lines(kept: Sequence[str]) -> str:
+    return "".join(f"{secret}\n" for secret in kept)
+
+
+def _draft(path: Path, text: str) -> Path:
     # mkstemp's files are their owner's alone from the start.
-    number, name = mkstemp(prefix=f".{NAME}.", dir=folder)
+    number, name = mkstemp(prefix=f".{path.name}.", dir=path.parent)
     with os.fdopen(number, "w", encoding="ascii") as file:
-        file.write("".join(f"{secret}\n" for secret in kept))
+        file.write(text)
         file.flush()
         os.fsync(number)
     return Path(name)
