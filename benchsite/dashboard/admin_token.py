@@ -47,21 +47,27 @@ class TokenBackend(ModelBackend):
 
 
 class TokenSessionMiddleware(MiddlewareMixin):
-    """Ends a session that began under another token, or under none."""
+    """Ends sessions of another token before any page reads who is logged in."""
 
     def process_request(self, request: HttpRequest) -> None:
         end_if_of_another_token(request.session)
 
 
 def end_if_of_another_token(session: SessionBase) -> None:
+    """End a session that began under another token, or under none; one that nobody logged in to is left alone."""
     if SESSION_KEY in session and not constant_time_compare(session.get(TOKEN_MAC, ""), _current_mac()):
         session.flush()
 
 
 @receiver(user_logged_in)
 def bind_session(request: HttpRequest, **kwargs: Any) -> None:
-    """Tie a session, a staff login's too, to the token of its day; and clear away sessions that are long over."""
+    """Tie a session, a staff login's too, to the token of its day."""
     request.session[TOKEN_MAC] = _current_mac()
+
+
+@receiver(user_logged_in)
+def clear_sessions_away(**kwargs: Any) -> None:
+    """Forget sessions that are over: nothing else does, and a login is rare enough."""
     Session.objects.filter(expire_date__lt=timezone.now()).delete()
 
 

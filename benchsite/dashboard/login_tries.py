@@ -59,9 +59,18 @@ class LoginTries:
         return max(1, math.ceil(self._limiter.get_window_stats(rate, who).reset_time - time.time()))
 
 
-@cache
 def login_tries() -> LoginTries:
     """The process's own."""
+    # Not the cache alone: requests that come at once would each make and count with their own.
+    with _making:
+        return _made()
+
+
+_making = Lock()
+
+
+@cache
+def _made() -> LoginTries:
     return LoginTries()
 
 
