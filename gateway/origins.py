@@ -5,7 +5,7 @@ anything is read. Pages of BENCH_ALLOWED_ORIGINS may call the gateway's routes, 
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from gateway.asked import Event, Send
 from gateway.conf import conf
@@ -66,9 +66,10 @@ def refuse_foreign_page(headers: Mapping[str, str], *, navigation_allowed: bool)
         )
 
 
-def came_through_a_proxy(headers: Mapping[str, str]) -> bool:
-    """Whether a proxy has left its mark. One on this machine makes every caller look local, and this gives it away.
+def came_through_a_proxy(headers: Iterable[str]) -> bool:
+    """Whether a proxy has left its mark among the names of a request's headers.
 
+    One on this machine makes every caller look local, and this gives it away.
     One that adds nothing and names this machine's Host cannot be told from a local caller.
     """
     return any(name.lower().startswith(_ADDED_BY_PROXIES) for name in headers)

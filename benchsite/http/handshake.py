@@ -8,14 +8,21 @@ import re
 from twisted.web.http_headers import Headers
 
 from gateway.errors import Refusal
-from gateway.origins import refuse_foreign_host, refuse_foreign_page
+from gateway.origins import came_through_a_proxy, refuse_foreign_host, refuse_foreign_page
 
 LIVE_PATH = b"/admin/live/"
 _KEY = re.compile(rb"[A-Za-z0-9+/]{22}==")
 # The library that speaks the protocol quotes others in what it answers.
-_TAKEN = (b"host", b"origin", b"cookie", b"upgrade", b"connection", b"user-agent")
-_TAKEN_OF_PROXIES = (b"forwarded", b"x-forwarded-for", b"x-forwarded-proto", b"x-forwarded-host", b"x-real-ip", b"via")
-_TAKEN_OF_HANDSHAKES = (b"sec-websocket-key", b"sec-websocket-version")
+_TAKEN = (
+    b"host",
+    b"origin",
+    b"cookie",
+    b"upgrade",
+    b"connection",
+    b"user-agent",
+    b"sec-websocket-key",
+    b"sec-websocket-version",
+)
 
 
 def is_handshake(method: bytes, path: bytes, headers: Headers) -> bool:
@@ -34,10 +41,9 @@ def is_handshake(method: bytes, path: bytes, headers: Headers) -> bool:
 
 
 def keep_what_is_read(headers: Headers) -> None:
-    """Leave of a handshake's headers only those that somebody reads, each of them once."""
-    taken = (*_TAKEN, *_TAKEN_OF_HANDSHAKES, *_TAKEN_OF_PROXIES)
+    """Leave of a handshake's headers only those that somebody reads: a proxy's too, which tell that it is no local one."""
     for name, _ in list(headers.getAllRawHeaders()):
-        if name.lower() not in taken:
+        if name.lower() not in _TAKEN and not came_through_a_proxy([name.decode("latin-1")]):
             headers.removeHeader(name)
 
 

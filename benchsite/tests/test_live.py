@@ -112,5 +112,14 @@ def test_a_page_that_listens_does_not_hold_up_a_stop(loud_upstream, tmp_path):
         assert asyncio.run(stopped()) < 10
 
 
-def test_a_guest_through_a_proxy_is_not_this_machines_own(server):
-    assert refused(server, **{"X-Forwarded-For": "203.0.113.7"}) == 403
+@pytest.mark.parametrize("header", ["X-Forwarded-For", "X-Real-IP", "Forwarded", "Via", "CF-Connecting-IP", "True-Client-IP"])
+def test_a_guest_through_a_proxy_is_not_this_machines_own(server, header):
+    assert refused(server, **{header: "203.0.113.7"}) == 403
+
+
+def test_this_machines_user_listens_while_it_may_see_the_dashboard(server):
+    switch = "from django.contrib.auth.models import User; User.objects.filter(username='local').update(is_active={})"
+    assert refused(server) == 101
+    for active, status in ((False, 403), (True, 101)):
+        assert server.manage("shell", "-c", switch.format(active)).returncode == 0
+        assert refused(server) == status
