@@ -211,6 +211,6 @@ def with_every_form(sender):
         for path in ("/admin/login/", "/admin/auth/user/add/", "/v1/chat/completions", "/fail/ValueError", "/nowhere"):
             headers = {
                 "content-type": content_type.replace("%s", mark("content-type")),
-                "cookie": f"csrftoken={mark('cookie')}",
+                "cookie": "; ".join(f"bench_{name}_{sender.server.port}={mark('cookie')}" for name in ("csrf", "session")),
             }
             sender.request("POST", path, headers, fill(form, "form"))
