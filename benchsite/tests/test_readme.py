@@ -58,6 +58,12 @@ def test_its_verdict_is_taken_both_ways(server: RunningServer) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_its_key_is_made(server: RunningServer) -> None:
+    command = readme.command(".venv/bin/python manage.py create_key", server.port).removeprefix(".venv/bin/python manage.py ")
+    made = server.manage(*shlex.split(command))
+    assert made.stdout.startswith("bwk_"), made.stderr
+
+
 def test_the_reply_that_it_shows_is_one_of_ours() -> None:
     assert readme.sections(readme.TEXT.replace("```", "")).keys() == {"smollm2-steady", "smollm2-lively"}
 
