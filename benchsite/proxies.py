@@ -5,7 +5,6 @@ Told by nobody else: from an address outside BENCH_TRUSTED_PROXIES these headers
 The headers stay in the request, so that what came through a proxy can still be told from what did not (local_login.py).
 """
 
-from collections.abc import Iterable
 from functools import cache
 from ipaddress import IPv4Network, IPv6Network, ip_network
 
@@ -18,7 +17,7 @@ Network = IPv4Network | IPv6Network
 
 
 class TrustedProxies:
-    """The outermost ASGI app: hands on requests of trusted proxies as those of whom they speak for."""
+    """The ASGI app around the edge: hands on requests of trusted proxies as those of whom they speak for."""
 
     def __init__(self, app: App) -> None:
         self._app = app
@@ -35,9 +34,8 @@ def networks(entries: tuple[str, ...]) -> tuple[Network, ...]:
     return tuple(ip_network(entry) for entry in entries)
 
 
-def seen_through(scope: Scope, trusted: Iterable[Network]) -> Scope:
+def seen_through(scope: Scope, trusted: tuple[Network, ...]) -> Scope:
     """Return `scope` with client, scheme and Host as a trusted proxy tells them; the very same when its sender is none."""
-    trusted = tuple(trusted)
     peer = address_of(scope["client"][0]) if scope.get("client") else None
     if peer is None or not _is_one_of(peer, trusted):
         return scope

@@ -1,6 +1,6 @@
-"""The outermost ASGI app: what every request must pass before anything reads it.
+"""The gateway's outermost ASGI app: what every request must pass before anything reads it.
 
-Host, origin, route, method, content type, body cap, JSON parsed once. Refusals are in the route's own format. Requests
+Host, origin, route, method, key, body cap, content type, JSON parsed once. Refusals are in the route's own format. Requests
 that are not the gateway's go on to the site.
 """
 

@@ -10,7 +10,7 @@ import secrets
 PREFIX = "bwk_"
 RANDOM_BYTES = 32
 # As many characters as a key has at least, and room for longer ones.
-_WELL_FORMED = re.compile(r"bwk_[A-Za-z0-9_-]{32,128}")
+_WELL_FORMED = re.compile(PREFIX + r"[A-Za-z0-9_-]{32,128}")
 
 
 def draw_key() -> str:

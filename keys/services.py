@@ -75,7 +75,10 @@ def keys_are_required() -> bool:
 
 
 def admit(sent: str | None) -> Caller:
-    """Return whose key was sent, `local` where none is asked for. Raises a KeyRefused that says why not. One query."""
+    """Return whose key was sent, `local` where none is asked for. Raises a KeyRefused that says why not.
+
+    One query, and once a minute a write.
+    """
     if not keys_are_required():
         return LOCAL
     if not sent:

@@ -50,6 +50,7 @@ class Command(BaseCommand):
         except ValidationError as refused:
             raise CommandError(f"no key was made: {_words(refused)}") from refused
         for line in _about(made.row):
+            # Not in the red of errors, which is stderr's own.
             self.stderr.write(line, lambda text: text)
         self.stdout.write(made.text)
 
