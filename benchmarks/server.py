@@ -50,6 +50,7 @@ class Product:
             "BENCH_BIND": "127.0.0.1",
             "BENCH_DATA_DIR": str(self.folder),
             "BENCH_LOCAL_MODEL": "0",
+            "BENCH_DAILY_JOBS": "0",
             "BENCHWARMERS_REQUIRE_KEYS": "0",
             "BENCHWARMERS_ADMIN_TOKEN": "",
             "DATABASE_URL": "",

@@ -36,7 +36,16 @@ INTERRUPTED = "the server was stopped before this seat had answered"
 class BenchServer:
     """One Daphne on one address, with signals of its own."""
 
-    def __init__(self, application: App, *, bind: str, port: int, drain_seconds: float, ready: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        application: App,
+        *,
+        bind: str,
+        port: int,
+        drain_seconds: float,
+        ready: Callable[[], None],
+        stopping: Callable[[], None],
+    ) -> None:
         interface = bind.replace(":", r"\:")
         self._drain_seconds = drain_seconds
         self._stopping: asyncio.Task[None] | None = None
@@ -51,6 +60,7 @@ class BenchServer:
             verbosity=0,
         )
         self._ready = ready
+        self._on_stop = stopping
         self.listening = False
 
     def run(self) -> None:
@@ -78,6 +88,7 @@ class BenchServer:
 
     async def _drain(self) -> None:
         worker_pool().close()
+        self._on_stop()
         if running_panels():
             logger.info("Stopping: running panels get up to %g s; another signal stops at once", self._drain_seconds)
         await self._quiet_within(self._drain_seconds)

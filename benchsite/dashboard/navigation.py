@@ -30,6 +30,7 @@ GROUPS = (
         "Changes",
         (
             ("Changes", "history", "collections_app.Change", "Who changed what, when, before and after."),
+            ("Jobs", "schedule", "benchsite.JobRun", "What is done once a day, when it last was, and what came of it."),
             ("Staff", "person", "auth.User", "Who may log in here, where a login is asked for."),
         ),
     ),

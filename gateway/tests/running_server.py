@@ -124,6 +124,7 @@ class RunningServer:
             "BENCH_DATA_DIR": str(self.folder),
             "BENCH_PORT": str(self.port),
             "BENCH_LOCAL_MODEL": "0",
+            "BENCH_DAILY_JOBS": "0",
             "DJANGO_SETTINGS_MODULE": "benchsite.settings",
         }
         return os.environ | defaults | self.environment

@@ -1,4 +1,4 @@
-"""Run the bench: gateway, dashboard, seat pool and local endpoint, in one process on one port."""
+"""Run the bench: gateway, dashboard, seat pool, daily jobs and local endpoint, in one process on one port."""
 
 import logging
 import os
@@ -11,6 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from benchsite.asgi import application
 from benchsite.data_folder import FolderInUseError, owned, settle
+from benchsite.jobs.thread import daily_jobs
 from benchsite.server import BenchServer
 from collections_app.local.endpoint import local_endpoint
 from evidence.services import interrupt_running
@@ -47,17 +48,24 @@ class Command(BaseCommand):
                 bind=settings.BENCH_BIND,
                 port=settings.BENCH_PORT,
                 drain_seconds=settings.BENCH_DRAIN_SECONDS,
-                ready=self._announce,
+                ready=self._started,
+                stopping=daily_jobs().stop,
             )
             server.run()
         if not server.listening:
             raise CommandError(f"Port {settings.BENCH_PORT} is taken. Set BENCH_PORT to another, or stop what listens there.")
+        daily_jobs().close()
         settle()
         self._say("Stopped.")
         # Not sys.exit: Python would wait for every seat's thread, and one that hangs holds on until its time-out.
         logging.shutdown()
         sys.stdout.flush()
         os._exit(0)
+
+    def _started(self) -> None:
+        self._announce()
+        if settings.BENCH_DAILY_JOBS:
+            daily_jobs().start()
 
     def _announce(self) -> None:
         name = f"[{settings.BENCH_BIND}]" if ":" in settings.BENCH_BIND else settings.BENCH_BIND
