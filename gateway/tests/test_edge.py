@@ -14,7 +14,7 @@ def refused(method: str, path: str) -> tuple[int, dict[str, str], bytes]:
     """Send one request; returns status, headers by lower-case name, and body."""
 
     async def send() -> tuple[int, dict[str, str], bytes]:
-        app = Edge(json_app=json_app, stream_app=stream_app, site=json_app)
+        app = Edge(json_app=json_app, stream_app=stream_app, site=json_app, live=json_app)
         sent = HttpCommunicator(app, method, path, headers=[(b"host", b"127.0.0.1:8123")])
         reply = await sent.get_response(10)
         headers = {name.decode().lower(): value.decode() for name, value in reply["headers"]}
