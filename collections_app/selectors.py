@@ -22,6 +22,8 @@ from collections_app.secret_file import SecretFileError, secrets_in
 FEW, MANY = 2, 4
 ONE_FAMILY = "one family"
 MORE_LOOKS = 3
+# Beyond so many models, reading every fact of their endpoints costs less than naming each.
+NAMED_AT_ONCE = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,10 @@ def know(models: Iterable[LanguageModel]) -> None:
     """Have `models` know what the catalog knows of them: one query, however many they are."""
     rows = list(models)
     facts: dict[tuple[int, str], list[Fact]] = {}
-    for fact in Fact.objects.filter(endpoint__in={model.endpoint_id for model in rows}):
+    known = Fact.objects.filter(endpoint__in={model.endpoint_id for model in rows})
+    if len(rows) <= NAMED_AT_ONCE:
+        known = known.filter(served_id__in={model.served_id for model in rows})
+    for fact in known:
         facts.setdefault((fact.endpoint_id, fact.served_id), []).append(fact)
     for model in rows:
         model.known = model.known_with(facts.get((model.endpoint_id, model.served_id), ()))

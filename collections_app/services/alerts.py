@@ -32,6 +32,11 @@ def resolve_alert(kind: str, endpoint: Endpoint | None, about: str) -> bool:
     )
 
 
+def open_alerts() -> int:
+    """How many are open: one query of an index."""
+    return Alert.objects.filter(resolved_at=None).count()
+
+
 def told_before(kind: str, endpoint: Endpoint | None, about: str, *, message: str) -> bool:
     """Whether an alert of these words was resolved already: what a person has put aside while it lasts is not told again."""
     earlier = Alert.objects.filter(kind=kind, endpoint=endpoint, about=about).exclude(resolved_at=None)

@@ -8,11 +8,11 @@ from collections_app.models import LanguageModel
 
 
 def set_status(models: Iterable[LanguageModel], status: str) -> int:
-    """Give every one of `models` that status; returns how many had another."""
+    """Give every one of `models` that status, whatever the bench itself had retired it for; returns how many had another."""
     changed = [model for model in models if model.status != status]
     with transaction.atomic():
         for model in changed:
             # One by one: the change log sees saves, not updates of a query.
-            model.status = status
-            model.save(update_fields=["status"])
+            model.status, model.retired_why = status, ""
+            model.save(update_fields=["status", "retired_why"])
     return len(changed)

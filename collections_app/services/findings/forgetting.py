@@ -24,12 +24,12 @@ def watch_edits() -> None:
 
 def _model_saved(instance: LanguageModel, update_fields: Iterable[str] | None = None, **_: Any) -> None:
     edited = _edited(instance, WATCHED, update_fields)
-    _forget(instance.endpoint_id, instance.served_id, edited)
+    forget_learned(instance.endpoint_id, instance.served_id, edited)
 
 
 def _endpoint_saved(instance: Endpoint, update_fields: Iterable[str] | None = None, **_: Any) -> None:
     edited = _edited(instance, LIMITS, update_fields)
-    _forget(instance.pk, WHOLE_ACCOUNT, edited)
+    forget_learned(instance.pk, WHOLE_ACCOUNT, edited)
 
 
 def _edited(row: LanguageModel | Endpoint, watched: Iterable[str], saved: Iterable[str] | None) -> list[str]:
@@ -41,8 +41,9 @@ def _edited(row: LanguageModel | Endpoint, watched: Iterable[str], saved: Iterab
     return [field for field, value in (before or {}).items() if value != getattr(row, field)]
 
 
-def _forget(endpoint_id: int, served_id: str, edited: Iterable[str]) -> None:
-    fields = list(edited)
+def forget_learned(endpoint_id: int, served_id: str, known: Iterable[str]) -> None:
+    """Forget what calls taught about these fields of an id, or of a pattern of ids."""
+    fields = list(known)
     if not fields:
         return
     Fact.objects.filter(endpoint_id=endpoint_id, served_id=served_id, field__in=fields, source=LEARNED).delete()

@@ -4,7 +4,7 @@ One counter, in the database; whoever asks a model reserves first, and settles w
 """
 
 from collections_app.services.quotas.claims import Claim, Refused, Reservation, Used
-from collections_app.services.quotas.forecasts import Forecast, forecast, forecast_endpoint, forecasts
+from collections_app.services.quotas.forecasts import Forecast, forecast, forecast_accounts, forecast_endpoint, forecasts
 from collections_app.services.quotas.reserving import reserve, settle
 from collections_app.services.quotas.telling import LimitFound, correct
 
@@ -17,6 +17,7 @@ __all__ = [
     "Used",
     "correct",
     "forecast",
+    "forecast_accounts",
     "forecast_endpoint",
     "forecasts",
     "reserve",

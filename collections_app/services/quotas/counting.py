@@ -3,7 +3,7 @@
 A day has one row; a minute's count is made of moments, one row for each call. Those are pruned once a day.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -49,19 +49,29 @@ def counter_of(endpoint_id: int) -> Iterator[None]:
 
 def used_of(endpoint_id: int, quotas: Sequence[Quota], now: datetime) -> dict[str, Used]:
     """What each of the quotas has used as of `now`, by pattern: one query."""
-    days = {quota.day(now)[0] for quota in quotas}
-    counted = models.Q(span="day", start__in=days) | models.Q(span="minute", start__gt=now - MINUTE)
-    rows = Usage.objects.filter(counted, endpoint_id=endpoint_id, served_id__in=[quota.pattern for quota in quotas])
-    minutes: dict[str, list[tuple[datetime, Drawn]]] = {}
-    today: dict[str, Drawn] = {}
-    for pattern, span, start, requests, tokens in rows.order_by("start").values_list(
-        "served_id", "span", "start", "requests", "tokens"
+    return used_by_endpoint({endpoint_id: quotas}, now)[endpoint_id]
+
+
+def used_by_endpoint(quotas: Mapping[int, Sequence[Quota]], now: datetime) -> dict[int, dict[str, Used]]:
+    """The same for the quotas of many endpoints: one query."""
+    days = {(endpoint, quota.pattern): quota.day(now)[0] for endpoint, each in quotas.items() for quota in each}
+    counted = models.Q(span="day", start__in=set(days.values())) | models.Q(span="minute", start__gt=now - MINUTE)
+    rows = Usage.objects.filter(counted, endpoint_id__in=quotas, served_id__in={pattern for _, pattern in days})
+    minutes: dict[tuple[int, str], list[tuple[datetime, Drawn]]] = {}
+    today: dict[tuple[int, str], Drawn] = {}
+    for endpoint, pattern, span, start, requests, tokens in rows.order_by("start").values_list(
+        "endpoint_id", "served_id", "span", "start", "requests", "tokens"
     ):
+        key = endpoint, pattern
         if span == "minute":
-            minutes.setdefault(pattern, []).append((start, Drawn(requests, tokens)))
-        else:
-            today[pattern] = Drawn(requests, tokens)
-    return {quota.pattern: Used(minutes.get(quota.pattern, ()), today.get(quota.pattern)) for quota in quotas}
+            minutes.setdefault(key, []).append((start, Drawn(requests, tokens)))
+        # Of two endpoints in one list, each has midnights of its own.
+        elif start == days.get(key):
+            today[key] = Drawn(requests, tokens)
+    used: dict[int, dict[str, Used]] = {endpoint: {} for endpoint in quotas}
+    for endpoint, pattern in days:
+        used[endpoint][pattern] = Used(minutes.get((endpoint, pattern), ()), today.get((endpoint, pattern)))
+    return used
 
 
 def entries(quota: Quota, drawn: Drawn, at: datetime) -> Iterator[Entry]:

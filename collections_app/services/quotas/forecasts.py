@@ -1,17 +1,17 @@
 """What is left of limits, when they are whole again, and how long a day's will last at today's pace: for people's pages."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.utils import timezone
 
-from collections_app.models import Endpoint, LanguageModel
+from collections_app.models import Endpoint, Fact, LanguageModel
 from collections_app.models.health import Quota
 from collections_app.models.health.quota import account_quotas
 from collections_app.selectors import account_facts, quotas_by_model
 from collections_app.services.quotas.claims import MINUTE, Used, span_of, unit_of
-from collections_app.services.quotas.counting import used_of
+from collections_app.services.quotas.counting import used_by_endpoint
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,25 +37,34 @@ def forecast(model: LanguageModel, now: datetime | None = None) -> list[Forecast
 
 
 def forecasts(models: Sequence[LanguageModel], now: datetime | None = None) -> dict[int, list[Forecast]]:
-    """The same for many models, by primary key: two queries, and one for each endpoint that has limits."""
+    """The same for many models, by primary key: two queries, and one where there are limits."""
     at = now or timezone.now()
     quotas = quotas_by_model(models)
     by_endpoint: dict[int, dict[str, Quota]] = {}
     for model in models:
         by_endpoint.setdefault(model.endpoint_id, {}).update({quota.pattern: quota for quota in quotas[model.pk]})
-    used = {endpoint: _used(endpoint, list(shared.values()), at) for endpoint, shared in by_endpoint.items()}
+    used = _used({endpoint: list(shared.values()) for endpoint, shared in by_endpoint.items()}, at)
     return {model.pk: list(_forecasts(quotas[model.pk], used[model.endpoint_id], at)) for model in models}
 
 
 def forecast_endpoint(endpoint: Endpoint, now: datetime | None = None) -> list[Forecast]:
     """The limits of an endpoint's account."""
+    return forecast_accounts([endpoint], now)[endpoint.pk]
+
+
+def forecast_accounts(endpoints: Sequence[Endpoint], now: datetime | None = None) -> dict[int, list[Forecast]]:
+    """The same for many endpoints, by primary key: one query, and one where there are limits."""
     at = now or timezone.now()
-    quotas = account_quotas(endpoint, account_facts({endpoint.pk}))
-    return list(_forecasts(quotas, _used(endpoint.pk, quotas, at), at))
+    facts: dict[int, list[Fact]] = {}
+    for fact in account_facts({endpoint.pk for endpoint in endpoints}):
+        facts.setdefault(fact.endpoint_id, []).append(fact)
+    quotas = {endpoint.pk: account_quotas(endpoint, facts.get(endpoint.pk, ())) for endpoint in endpoints}
+    used = _used(quotas, at)
+    return {endpoint: list(_forecasts(theirs, used[endpoint], at)) for endpoint, theirs in quotas.items()}
 
 
-def _used(endpoint_id: int, quotas: Sequence[Quota], at: datetime) -> dict[str, Used]:
-    return used_of(endpoint_id, quotas, at) if quotas else {}
+def _used(quotas: Mapping[int, Sequence[Quota]], at: datetime) -> dict[int, dict[str, Used]]:
+    return used_by_endpoint(quotas, at) if any(quotas.values()) else {endpoint: {} for endpoint in quotas}
 
 
 def _forecasts(quotas: Iterable[Quota], used: dict[str, Used], at: datetime) -> Iterator[Forecast]:
