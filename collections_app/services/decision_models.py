@@ -1,4 +1,4 @@
-"""Decision models' rows: what a probe found, and what follows when a pick fails.
+"""Decision models' rows: what a probe found, and what follows from a pick.
 
 Asks nobody: the questions of a probe are the gateway's, which this app knows by the name that the settings have for it.
 """
@@ -12,12 +12,13 @@ from django.conf import settings
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
-from collections_app.models import CoolDown, DecisionModel
+from collections_app.models import DecisionModel
+from collections_app.services.cooling import clipped, rest
+from collections_app.services.findings import Finding, apply_findings
 
-# Seconds for which nobody is asked after a failure that tells no wait of its own. A rate limit's as for any model; the
-# others are short, and yet spare the next panels the whole time that a hung endpoint takes.
-RATE_LIMITED = 30 * 60
-WAITS = {"rate_limited": RATE_LIMITED, "payment_required": RATE_LIMITED, "overloaded": 60, "timeout": 60, "unavailable": 60}
+# Failures that end the same for the next panel, which would wait its whole budget for it.
+HUNG = frozenset({"timeout", "unavailable", "overloaded"})
+A_MOMENT = timedelta(seconds=60)
 LONGEST_ERROR = 300
 
 
@@ -34,16 +35,15 @@ class Found:
     error: str = ""
 
 
-def note_failure(model: DecisionModel, kind: str, said: str, wait: float | None = None) -> None:
-    """Keep why a pick failed, and cool the model down where asking again at once would end the same. `wait` in seconds."""
-    said = f"{kind.replace('_', ' ')}: {said}"[:LONGEST_ERROR]
-    # No signal and no change to log: no panel's roster depends on it.
-    DecisionModel.objects.filter(pk=model.pk).update(last_error=said)
-    if kind in WAITS:
-        now = timezone.now()
-        until = now + timedelta(seconds=WAITS[kind] if wait is None else wait)
-        values = {"until": until, "why": said, "since": now}
-        CoolDown.objects.update_or_create(values, endpoint_id=model.endpoint_id, served_id=model.served_id)
+def note_pick(model: DecisionModel, finding: Finding) -> None:
+    """Act on how a pick went, as on any call; a failure is kept for its page, and a server that hangs rests for a moment."""
+    if finding.kind:
+        said = clipped(f"{finding.kind.replace('_', ' ')}: {finding.said}", LONGEST_ERROR)
+        # No signal and no change to log: no panel's roster depends on it.
+        DecisionModel.objects.filter(pk=model.pk).update(last_error=said)
+    if finding.kind in HUNG:
+        rest(finding.endpoint_id, finding.served_id, at=finding.at, until=finding.at + A_MOMENT, why=finding.said)
+    apply_findings([finding])
 
 
 def probe(model: DecisionModel) -> Found:

@@ -11,7 +11,6 @@ from functools import partial
 from collections_app.models import Collection, LanguageModel
 from collections_app.roster import Roster, roster_keeper
 from collections_app.selectors import members_of
-from collections_app.services.decision_models import note_failure
 from evidence.selectors import staleness
 from gateway.panel.merge import MergerChoice, merge
 from gateway.panel.naming import collection_for, named_merger, nominated_models
@@ -20,11 +19,11 @@ from gateway.panel.recorded import RecordedRun
 from gateway.panel.request import Request, earlier_panel
 from gateway.panel.running import PanelRun, running_panels
 from gateway.panel.seating import Table, nobody_seated, seat_explorers, seat_members, seat_nominated
-from gateway.panel.shape import ChosenShape, ShapeQuestion, choose_shape, text_to_shape
+from gateway.panel.shape import LONGEST_TEXT, ChosenShape, ShapeQuestion, choose_shape, text_to_shape
 from gateway.panel.size import refuse_if_too_large
 from gateway.upstream.contract import UpstreamError
 from gateway.workers import worker_pool
-from gateway.workers.deciding import pick
+from gateway.workers.deciding import follow_pick, in_the_way, pick
 from gateway.workers.ledger import ledger
 from keys.services import Caller
 from keys.throttling import count_request
@@ -99,9 +98,20 @@ def _open(request: Request) -> PanelRun | Opening:
         reply=chat.bench.reply or asked.reply or collection.reply,
         merger=merger,
         explorer_seats=explorer_seats,
-        shape=choose_shape(collection, table.images, roster, explorer_seats - len(table.nominated)),
+        shape=_shape_or_question(collection, table, roster, explorer_seats),
     )
     return opening if isinstance(opening.shape, ShapeQuestion) else _seat_and_ask(opening, opening.shape)
+
+
+def _shape_or_question(
+    collection: Collection, table: Table, roster: Roster, explorer_seats: int
+) -> ChosenShape | ShapeQuestion:
+    """The shape, or who picks it: counted by now for what that takes of an account's limits."""
+    shape = choose_shape(collection, table.images, roster, explorer_seats - len(table.nominated))
+    if not isinstance(shape, ShapeQuestion):
+        return shape
+    why = in_the_way(shape.picker, roster.account, min(table.tokens, LONGEST_TEXT))
+    return shape.not_asked(why) if why else shape
 
 
 async def _picked(opening: Opening) -> tuple[ChosenShape, UpstreamError | None]:
@@ -116,8 +126,8 @@ async def _picked(opening: Opening) -> tuple[ChosenShape, UpstreamError | None]:
 
 
 def _earlier_or_shaped(opening: Opening, shape: ChosenShape, failure: UpstreamError | None) -> str | PanelRun:
-    if failure and isinstance(opening.shape, ShapeQuestion):
-        note_failure(opening.shape.picker, failure.kind, failure.message, failure.retry_after)
+    if isinstance(opening.shape, ShapeQuestion):
+        follow_pick(opening.shape.picker, failure, opening.roster)
     return earlier_panel(opening.request) or _seat_and_ask(opening, shape)
 
 

@@ -58,8 +58,12 @@ class ShapeQuestion:
         """General, and what kind of failure is why; the endpoint's own words are in the dashboard."""
         return self._general(f"did not pick one: {error.kind.replace('_', ' ')}")
 
+    def not_asked(self, why: str) -> ChosenShape:
+        """General, where a limit of the account is in the way."""
+        return self._general(f"was not asked: {why}")
+
     def _general(self, why: str) -> ChosenShape:
-        return _by_name(self.shapes, GENERAL, f"{self.picker.alias} {why}")
+        return _by_name(self.shapes, GENERAL, f"{self.picker.alias} {why}"[:LONGEST_BY])
 
 
 def choose_shape(collection: Collection, images: int, roster: Roster, explorer_seats: int) -> ChosenShape | ShapeQuestion:

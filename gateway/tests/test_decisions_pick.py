@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 
-from collections_app.models import CoolDown, DecisionModel, Endpoint, LanguageModel
+from collections_app.models import Alert, CoolDown, DecisionModel, Endpoint, LanguageModel, Usage
 from collections_app.roster import roster_keeper
-from collections_app.services.decision_models import note_failure
 from gateway.tests.bench_file import bench_file
 from gateway.tests.fake_decisions import FakeDecisions
 from gateway.tests.fake_upstream import FakeUpstream
 from gateway.tests.running_server import running_server
 from gateway.upstream.contract import UpstreamError
 from gateway.workers import deciding
+from gateway.workers.deciding import follow_pick, in_the_way
 
 MODELS: dict[str, Any] = {
     "fast": {"model": "say-Yes."},
@@ -216,26 +216,55 @@ def test_a_fault_of_ours_fails_the_pick_and_not_the_panel(typed, caplog):
     assert "Asking for a decision failed" in caplog.text
 
 
-@pytest.mark.django_db
-def test_a_failure_cools_down_as_long_as_it_says_and_the_roster_knows() -> None:
+@pytest.fixture
+def jev(db):
     host = Endpoint.objects.create(name="host", base_url="https://host.example/v1")
-    jev = DecisionModel.objects.create(alias="jev", endpoint=host, served_id="jev-1")
-    assert roster_keeper().current().cool_down_of(jev) is None
-    note_failure(jev, "rate_limited", "Too fast", 120.0)
-    wait = roster_keeper().current().cool_down_of(jev)
-    assert wait is not None
-    assert round((wait.until - wait.since).total_seconds()) == 120
-    other = LanguageModel(alias="seat", endpoint=host, served_id="seat-1")
+    return DecisionModel.objects.create(alias="jev", endpoint=host, served_id="jev-1")
+
+
+def waits() -> list[tuple[str, int]]:
+    return [(wait.served_id, round((wait.until - wait.since).total_seconds())) for wait in CoolDown.objects.all()]
+
+
+def test_a_failure_cools_down_as_long_as_it_says_and_the_roster_knows(jev) -> None:
+    roster = roster_keeper().current()
+    assert roster.cool_down_of(jev) is None
+    follow_pick(jev, UpstreamError("Too fast", kind="rate_limited", retry_after=120.0), roster)
+    assert waits() == [("jev-1", 120)]
+    assert roster_keeper().current().cool_down_of(jev) is not None
+    other = LanguageModel(alias="seat", endpoint=jev.endpoint, served_id="seat-1")
     assert roster_keeper().current().cool_down_of(other) is None
 
 
-@pytest.mark.django_db
-@pytest.mark.parametrize(("kind", "seconds"), [("timeout", 60), ("rate_limited", 1800), ("refused", None), ("bad_reply", None)])
-def test_what_a_wait_would_not_change_cools_nobody_down(kind: str, seconds: int | None) -> None:
-    host = Endpoint.objects.create(name="host", base_url="https://host.example/v1")
-    jev = DecisionModel.objects.create(alias="jev", endpoint=host, served_id="jev-1")
-    note_failure(jev, kind, "why")
-    waits = [round((wait.until - wait.since).total_seconds()) for wait in CoolDown.objects.all()]
-    assert waits == ([seconds] if seconds else [])
+@pytest.mark.parametrize(
+    ("kind", "rests"),
+    [
+        ("timeout", [("jev-1", 60)]),
+        ("unavailable", [("jev-1", 60)]),
+        ("rate_limited", [("jev-1", 1800)]),
+        ("refused", []),
+        ("bad_reply", []),
+    ],
+)
+def test_a_hung_server_rests_for_a_moment_and_what_a_wait_would_not_change_does_not(jev, kind, rests) -> None:
+    follow_pick(jev, UpstreamError("why", kind=kind), roster_keeper().current())
+    assert waits() == rests
     jev.refresh_from_db()
-    assert jev.last_error.endswith(": why")
+    assert jev.last_error == f"{kind.replace('_', ' ')}: why"
+
+
+def test_a_rejected_key_is_told_and_a_good_pick_ends_that(jev) -> None:
+    follow_pick(jev, UpstreamError("No such key", kind="unauthorized"), roster_keeper().current())
+    assert Alert.objects.get(resolved_at=None).kind == "key_rejected"
+    follow_pick(jev, None, roster_keeper().current())
+    assert not Alert.objects.filter(resolved_at=None).exists()
+
+
+def test_a_pick_counts_for_its_accounts_limits_and_none_goes_out_past_them(jev) -> None:
+    roster = roster_keeper().current()
+    assert in_the_way(jev, roster.account, 100) == ""
+    assert not Usage.objects.exists()
+    jev.endpoint.requests_per_day = 2
+    jev.endpoint.save()
+    assert [in_the_way(jev, (), 100) == "" for _ in range(3)] == [True, True, False]
+    assert "day" in in_the_way(jev, (), 100)

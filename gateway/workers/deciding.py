@@ -5,12 +5,19 @@ Never in the ledger's thread, which every other panel waits for, and never in th
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache, partial
 
-from collections_app.models import DecisionModel
-from collections_app.services.decision_models import Found
+from django.utils import timezone
+
+from collections_app.models import DecisionModel, Fact
+from collections_app.models.health import covers
+from collections_app.models.health.quota import account_quotas
+from collections_app.roster import Roster
+from collections_app.services.decision_models import Found, note_pick
+from collections_app.services.findings import Finding, is_news
+from collections_app.services.quotas import Claim, Refused, reserve
 from gateway.conf import conf
 from gateway.upstream.contract import ErrorKind, Target, UpstreamError
 from gateway.upstream.decisions import decide
@@ -47,6 +54,32 @@ def _pick(target: DecisionTarget, text: Callable[[], str], options: Mapping[str,
         # The pick's last boundary: whatever is wrong in here, the panel goes on without it. No prompt in the log.
         logger.exception("Asking for a decision failed inside the gateway")
         raise UpstreamError("the gateway failed while asking; its log says why", kind="bad_reply") from None
+
+
+def in_the_way(model: DecisionModel, account: Iterable[Fact], tokens: int) -> str:
+    """Count one pick for the account's limits, if it has any; or say which limit is used up. In the ledger's thread."""
+    shared = (quota for quota in account_quotas(model.endpoint, account) if covers(quota.pattern, model.served_id))
+    quotas = tuple(shared)
+    if not quotas:
+        return ""
+    counted = reserve(Claim(endpoint_id=model.endpoint_id, quotas=quotas, tokens=tokens))
+    return counted.why if isinstance(counted, Refused) else ""
+
+
+def follow_pick(model: DecisionModel, failure: UpstreamError | None, roster: Roster) -> None:
+    """Have whatever follows from how a pick went: a cool-down, an alert, the end of either. In the ledger's thread."""
+    finding = Finding(
+        model.endpoint_id,
+        model.served_id,
+        at=timezone.now(),
+        kind=failure.kind if failure else "",
+        said=failure.message if failure else "",
+        retry_after=failure.retry_after if failure else None,
+        span=failure.span if failure else "",
+        pattern=failure.pattern if failure else "",
+    )
+    if failure or is_news(finding, roster):
+        note_pick(model, finding)
 
 
 def probe_model(model: DecisionModel) -> Found:
