@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from django.templatetags.static import static
 from django.urls import reverse
 
-# Title of a group, and of each page in it: title, symbol, the rows it shows, and what for.
+# Title of a group, and of each page in it: title, symbol, the rows it shows or the name of its address, and what for.
 GROUPS = (
     (
         "Ask",
@@ -21,6 +21,8 @@ GROUPS = (
             ("Endpoints", "dns", "collections_app.Endpoint", "Providers' APIs, and where their keys are."),
             ("Shapes", "category", "collections_app.Shape", "Kinds of work, and the roles that explore on each."),
             ("Decision models", "alt_route", "collections_app.DecisionModel", "Who may say which shape a request has."),
+            ("Discover", "travel_explore", "admin:collections_app_discover", "Models that could be added, the free ones first."),
+            ("Onboarding", "add_link", "admin:collections_app_onboarding", "From a key or a local server to models that answer."),
             ("Limits", "tune", "collections_app.Limits", "How many seats a panel has."),
         ),
     ),
@@ -64,9 +66,9 @@ def icon(request: HttpRequest) -> str:
 
 
 def _is_there(label: str) -> bool:
-    return admin.site.is_registered(apps.get_model(label))
+    return ":" in label or admin.site.is_registered(apps.get_model(label))
 
 
 def _page(title: str, icon: str, label: str, about: str) -> dict[str, str]:
-    app, row = label.lower().split(".")
-    return {"title": title, "icon": icon, "link": reverse(f"admin:{app}_{row}_changelist"), "about": about}
+    name = label if ":" in label else f"admin:{label.lower().replace('.', '_')}_changelist"
+    return {"title": title, "icon": icon, "link": reverse(name), "about": about}

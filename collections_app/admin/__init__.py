@@ -1,5 +1,6 @@
 """The roster in the dashboard: collections, models, endpoints, shapes, limits, and what changed in them."""
 
+from collections_app.admin.adding.discover import DiscoverAdmin
 from collections_app.admin.changes import ChangeAdmin
 from collections_app.admin.collections import CollectionAdmin
 from collections_app.admin.decision_models import DecisionModelAdmin
@@ -12,6 +13,7 @@ __all__ = [
     "ChangeAdmin",
     "CollectionAdmin",
     "DecisionModelAdmin",
+    "DiscoverAdmin",
     "EndpointAdmin",
     "LanguageModelAdmin",
     "LimitsAdmin",
