@@ -57,7 +57,7 @@ TO_DO = {
 
 
 def try_models(models: Sequence[LanguageModel], left: Event) -> Iterator[Tried]:
-    """Ask each of `models` one word; yield how it went, in the order in which they end. Once `left` is set, nobody else is asked.
+    """Ask each of `models` one word; yield how it went, in the order in which they end. After `left` nobody is asked.
 
     One after the other at an endpoint, so that a rate of a few requests a minute is not used up at once; the endpoints
     beside each other. Nothing is asked twice.
