@@ -45,6 +45,7 @@ REPLIES = {
     **{f"{name}-413": Scripted(error(f"Too big. {quoted}"), 413) for name, quoted in QUOTED.items()},
     **{f"{name}-real": Scripted(error(f"{REAL} Your prompt: {quoted}"), 400) for name, quoted in QUOTED.items()},
     **{f"{name}-late": Scripted(error(f"Your prompt {quoted} is too much. {REAL}"), 400) for name, quoted in QUOTED.items()},
+    "short": Scripted(error("Too big: x: 5 tokens > 4096 maximum"), 413),
     "field": Scripted(
         json.dumps({"detail": [{"loc": ["body"], "msg": "no", "input": {"error": {"message": PROMPT}}}]}).encode(), 422
     ),
@@ -82,6 +83,12 @@ def test_no_window_is_learned_from_it_where_the_status_says_that_it_is_too_large
 
 
 @pytest.mark.parametrize("model", [f"{name}-{place}" for name in QUOTED for place in ("real", "late")])
+def test_a_number_is_not_learned_from_a_clause_too_short_to_be_told_from_the_providers_own(upstream: NativeUpstream) -> None:
+    with pytest.raises(UpstreamError) as caught:
+        upstream.ask("short", (Message("user", (TextPart("x: 5 tokens > 4096 maximum"),)),))
+    assert (caught.value.kind, caught.value.window) == ("context_too_long", None)
+
+
 def test_the_window_beside_a_quoted_prompt_is_learned(upstream: NativeUpstream, model: str) -> None:
     told = failed(upstream, model)
     assert (told.kind, told.window) == ("context_too_long", 8192)

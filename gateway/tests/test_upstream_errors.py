@@ -54,9 +54,13 @@ def test_an_openai_error_is_read() -> None:
         ({"success": False, "errors": [{"code": 5, "message": "boom"}, {"code": 6, "message": "bang"}]}, "boom; bang"),
         ({"title": "Gone", "detail": "boom", "status": 400}, "boom"),
         ({"error": {"message": "Provider returned error", "metadata": {"raw": "boom"}}}, "Provider returned error: boom"),
+        ({"error": {"message": "boom", "metadata": {"raw": "boom", "provider_name": "DeepInfra"}}}, "boom (DeepInfra)"),
+        ({"error": {"message": "boom", "metadata": {"provider_name": 7}}}, "boom"),
         ("boom\r\n  and bust", "boom and bust"),
         ('event: error\ndata: {"error": {"message": "boom"}}\n\n', "boom"),
         ("<!doctype html><html><title>\n A &lt;wall&gt; </title><p>secret", "a web page came instead of an answer: A <wall>"),
+        ("<html></title><title>Sign in</title>", "a web page came instead of an answer: Sign in"),
+        ("<html><title>Sign in", "a web page came instead of an answer"),
         ("<html><body>secret</body></html>", "a web page came instead of an answer"),
         ("", "HTTP 400 Bad Request, without a word of explanation"),
         ({}, "HTTP 400 Bad Request, without a word of explanation"),
@@ -126,6 +130,7 @@ def test_words_are_found_in_every_shape_of_body(body: Any, words: str) -> None:
         (400, {"error": {"message": "user is not allowed to access model m"}}, "no_access"),
         (404, {"error": {"message": "No endpoints found that support image input", "code": 404}}, "refused"),
         (404, {"error": {"message": "No endpoints found for a/b:free.", "code": 404}}, "not_found"),
+        (404, {"error": {"message": "No endpoints found: the model was not found under your data policy"}}, "not_found"),
         (404, {"detail": "Not Found"}, "not_found"),
         (404, {"error": "No models loaded. Please load a model"}, "unavailable"),
         (400, {"error": {"message": "Use /responses", "metadata": {"error_type": "wrong_endpoint"}}}, "wrong_endpoint"),
@@ -196,7 +201,7 @@ def test_a_window_is_a_whole_number(n_ctx: Any) -> None:
 
 
 def test_a_number_that_the_end_of_the_words_cuts_is_not_learned() -> None:
-    message = "x " * 980 + "this model's maximum context length is 131072 tokens."
+    message = "x " * 976 + "this model's maximum context length is 131072 tokens."
     for more in range(40):
         assert read(400, {"error": {"message": "y" * more + message}}).window in (131072, None)
 

@@ -199,7 +199,7 @@ def test_a_header_that_holds_no_number_tells_nothing(value: str) -> None:
     ]
 
 
-@pytest.mark.parametrize("reset", ["", "soon", "9" * 400, "-5", "x" * 5_000])
+@pytest.mark.parametrize("reset", ["", "soon", "9" * 400, "9" * 90, "4000000000", "-5", "x" * 5_000])
 def test_a_reset_that_is_no_time_is_left_out(reset: str) -> None:
     limits = told({"x-ratelimit-limit-requests-day": "5", "x-ratelimit-reset-requests-day": reset})
     assert limits == [LimitTold(field="requests_per_day", limit=5)]
@@ -241,9 +241,12 @@ def test_a_geminis_quotas_are_read_by_their_ids() -> None:
     assert (minute.kind, minute.span, minute.retry_after) == ("rate_limited", "minute", 38)
 
 
-def test_a_gemini_quota_of_none_is_a_model_outside_the_free_tier() -> None:
-    error = read(429, gemini(("GenerateRequestsPerDayPerProjectPerModel-FreeTier", "0")))
-    assert (error.kind, error.retry_after, error.limits) == ("payment_required", None, ())
+@pytest.mark.parametrize("words", ["", " * Quota exceeded for metric: free_tier_requests, limit: 0, model: gemini-pro"])
+def test_a_gemini_quota_of_none_is_a_model_outside_the_free_tier(words: str) -> None:
+    body = gemini(("GenerateRequestsPerDayPerProjectPerModel-FreeTier", "0"))
+    body["error"]["message"] += words
+    error = read(429, body)
+    assert (error.kind, error.span, error.retry_after, error.limits) == ("payment_required", "", None, ())
 
 
 @pytest.mark.parametrize(
@@ -254,6 +257,9 @@ def test_a_gemini_quota_of_none_is_a_model_outside_the_free_tier() -> None:
         (402, "You have exceeded your monthly included credits for Inference Providers.", "month", "*", DAY),
         (429, "You are using a Trial key, which is limited to 1000 API calls / month.", "month", "*", DAY),
         (402, "Insufficient Balance", "", "*", None),
+        (400, "Your credit balance is too low to access the API.", "", "*", None),
+        # With what is free, an account without money goes on.
+        (402, "Insufficient credits. Add more using https://openrouter.ai/settings/credits", "", "", None),
         (429, "Rate limit reached on requests per day (RPD): Limit 9, Used 9, Requested 1.", "day", "", 6 * HOUR),
         (429, "Rate limit of 10 per 60s exceeded for UserByModelByMinute. Please wait 7 seconds", "minute", "", 7),
         (429, "Requests per day limit exceeded - too many requests sent.", "day", "", 6 * HOUR),

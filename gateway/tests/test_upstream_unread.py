@@ -72,7 +72,7 @@ def test_a_window_that_ended_an_answer_before_it_began_is_too_small() -> None:
 @pytest.mark.parametrize(
     ("fields", "why"),
     [
-        ({"finish_reason": "length", "output_tokens": 9}, "it reached its output limit before any text"),
+        ({"finish_reason": "length", "input_tokens": 9, "output_tokens": 9}, "it reached its output limit before any text"),
         ({"finish_reason": "length", "output_tokens": 0}, "it reached its output limit before any text"),
         ({"finish_reason": "length", "input_tokens": 9, "output_tokens": 0, "reasoning": "Hm."}, "thinking"),
         ({"finish_reason": "model_context_window_exceeded", "reasoning": "Hm."}, "thinking"),

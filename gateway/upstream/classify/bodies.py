@@ -11,7 +11,7 @@ from html import unescape
 from typing import Any
 
 from gateway.redact import beginning
-from gateway.upstream.payload import mapping_of, read_json, whole_characters
+from gateway.upstream.payload import mapping_of, read_json, short, text_of, whole_characters
 
 # Where providers put their words, the most telling first.
 WORDS = ("error", "message", "detail", "errors", "msg", "error_description", "title")
@@ -102,10 +102,9 @@ def _placed(found: Any, words: str, depth: int) -> str:
         return f"{field}: {words}" if field else words
     behind = mapping_of(found.get("metadata"))
     raw = _words(behind.get("raw"), depth + 1)
-    if not raw or raw == words:
-        return words
-    name = behind.get("provider_name")
-    return f"{words} ({name}): {raw}" if isinstance(name, str) else f"{words}: {raw}"
+    name = short(text_of(behind.get("provider_name")))
+    words = f"{words} ({name})" if name else words
+    return f"{words}: {raw}" if raw and not words.startswith(raw) else words
 
 
 def _codes(value: Any, depth: int = 0) -> Iterator[str]:

@@ -58,7 +58,6 @@ def _in_words(said: Said, scope: Scope, day_left: float | None) -> Iterator[Limi
             limit=limit,
             remaining=None if limit is None or used is None else max(limit - used, 0),
             reset=day_left if given["span"].lower() == scope.span == "day" else None,
-            account=bool(scope.pattern),
         )
 
 

@@ -3,7 +3,6 @@
 Believes nobody: a number may be of another tier, and what follows from it is for others.
 """
 
-import math
 import re
 from collections.abc import Iterable
 from dataclasses import replace
@@ -15,6 +14,8 @@ FIELDS = frozenset({"requests_per_minute", "requests_per_day", "tokens_per_minut
 # What is called something else, and the spans that are called by their seconds.
 COUNTED = {"req": "requests", "call": "requests", "calls": "requests", "api calls": "requests"}
 SPANS = {"min": "minute", "60": "minute", "86400": "day"}
+# A reset that is further away is none: no limit of these is of more than a day.
+LONGEST_RESET = 2 * 86_400.0
 _COUNT = re.compile(r"\d{1,15}(?:\.0+)?")
 
 
@@ -26,7 +27,8 @@ def limit_told(
     most, left = count_in(limit), count_in(remaining)
     if field not in FIELDS or (most is None and left is None):
         return None
-    seconds = max(reset, 0.0) if reset is not None and math.isfinite(reset) else None
+    # Written so that NaN and infinity fail.
+    seconds = max(reset, 0.0) if reset is not None and reset < LONGEST_RESET else None
     return LimitTold(field=field, limit=most, remaining=left, reset_seconds=seconds, account=account)
 
 
@@ -54,7 +56,7 @@ def together(told: Iterable[LimitTold | None]) -> tuple[LimitTold, ...]:
 def with_limits(error: UpstreamError, told: Iterable[LimitTold | None]) -> UpstreamError:
     """The error with these limits beside its own. A rate of none is no rate: the model is not in the account's plan."""
     limits = together((*error.limits, *told))
-    if error.kind == "rate_limited" and any(limit.limit == 0 for limit in limits):
+    if error.kind in ("rate_limited", "payment_required") and any(limit.limit == 0 for limit in limits):
         error.kind, error.span, error.retry_after = "payment_required", "", None
     error.limits = without_nothing(limits)
     return error

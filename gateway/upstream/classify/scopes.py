@@ -70,14 +70,8 @@ SCOPES = (
     scope("month", r"\bper month\b|\bmonthly\b"),
     scope("day", r"\bper[ -]day\b|[a-z] ?/ ?day\b|\bdaily\b|today'?s quota"),
     scope("minute", r"\bper[ -]min(?:ute)?\b|[a-z] ?/ ?min(?:ute)?\b"),
-    # No money: an account's, where the provider has no models that are free without any.
-    scope("", code="1113"),
-    scope(
-        "",
-        r"insufficient (?:account )?(?:balance|funds|credits)|credit balance is too low",
-        code="insufficient_quota|insufficient_balance(?:_error)?|insufficient_credits|billing_hard_limit_reached",
-        pattern=ALL,
-    ),
+    # No money where no model goes without (DeepSeek, Anthropic). Elsewhere the free ones go on answering.
+    scope("", r"^insufficient balance\W*$|credit balance is too low", code="billing_hard_limit_reached", pattern=ALL),
 )
 
 
