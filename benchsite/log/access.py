@@ -20,6 +20,8 @@ NOBODY = "-"
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 # What others write for a caller who left before an answer, and what Daphne answers for an application that broke.
 LEFT, BROKEN = 499, 500
+# How a WebSocket's handshake is answered.
+LET_IN, NOT_LET_IN = 101, 403
 
 
 @dataclass(slots=True)
@@ -50,8 +52,8 @@ class AccessLog:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            return await self._app(scope, receive, send)
+        if scope["type"] == "websocket":
+            return await self._live(scope, receive, send)
         method = scope["method"] if scope["method"] in METHODS else UNKNOWN
         line = Line(method, scope["path"], time.perf_counter())
 
@@ -68,6 +70,21 @@ class AccessLog:
             # Told to the caller by Daphne, which hears of it next.
             line.status = BROKEN if line.status == LEFT else line.status
             raise
+        finally:
+            line.write()
+
+
+    async def _live(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """An open page of the dashboard's is one line, once it is closed: 101, or 403 where it was not let in."""
+        line = Line("GET", scope["path"], time.perf_counter(), status=NOT_LET_IN, route=scope["path"])
+
+        async def watched(event: Event) -> None:
+            if event["type"] == "websocket.accept":
+                line.status = LET_IN
+            await send(event)
+
+        try:
+            await self._app(scope, receive, watched)
         finally:
             line.write()
 

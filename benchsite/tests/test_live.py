@@ -112,6 +112,18 @@ def test_a_page_that_listens_does_not_hold_up_a_stop(loud_upstream, tmp_path):
         assert asyncio.run(stopped()) < 10
 
 
+def test_each_page_that_listened_is_a_line_of_the_access_log(server, guarded):
+    async def came_and_went() -> None:
+        async with live(server):
+            pass
+
+    asyncio.run(came_and_went())
+    assert refused(guarded) == 403
+    for bench, status in ((server, 101), (guarded, 403)):
+        lines = re.findall(rf"bench.access: GET /admin/live/ {status} [\d.]+ ms -$", bench.log, re.MULTILINE)
+        assert lines, bench.log
+
+
 @pytest.mark.parametrize("header", ["X-Forwarded-For", "X-Real-IP", "Forwarded", "Via", "CF-Connecting-IP", "True-Client-IP"])
 def test_a_guest_through_a_proxy_is_not_this_machines_own(server, header):
     assert refused(server, **{header: "203.0.113.7"}) == 403
