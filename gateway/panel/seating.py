@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from django.utils import timezone
+
 from collections_app.models import CoolDown, LanguageModel
 from gateway.errors import BadRequest, Refusal, Unavailable
 from gateway.panel.size import fits
@@ -30,7 +32,7 @@ class Seat:
 
 @dataclass(slots=True)
 class Table:
-    """Seats as they fill, in seat order, and who was passed over."""
+    """Seats as they fill, in seat order, and who was passed over; `free_at`: when those who only rest may sit again."""
 
     images: int
     tokens: int
@@ -39,6 +41,7 @@ class Table:
     nominated: list[LanguageModel] = field(default_factory=list)
     explorers: list[LanguageModel] = field(default_factory=list)
     skipped: list[SkippedSeat] = field(default_factory=list)
+    free_at: list[datetime] = field(default_factory=list)
 
     @property
     def seated(self) -> list[LanguageModel]:
@@ -116,7 +119,14 @@ def nobody_seated(table: Table) -> Refusal:
             "Ask a collection whose members take images, or mark a model's Vision on its page if it does.",
             param="messages",
         )
-    return Unavailable(f"Nobody can sit on this panel now ({reasons}).", wait=NOBODY_WAIT_SECONDS)
+    return Unavailable(f"Nobody can sit on this panel now ({reasons}).", wait=_wait(table))
+
+
+def _wait(table: Table) -> float:
+    """Seconds until somebody who was skipped may sit again, where that is known."""
+    if not table.free_at:
+        return NOBODY_WAIT_SECONDS
+    return max((min(table.free_at) - timezone.now()).total_seconds(), 1.0)
 
 
 def _why_not(model: LanguageModel, table: Table) -> str:
@@ -126,8 +136,11 @@ def _why_not(model: LanguageModel, table: Table) -> str:
     sees = model.known.get("vision")
     if table.images and sees is not True:
         return "does not take images" if sees is False else "not known to take images (set Vision on its page if it does)"
-    wait = table.cool_down_of(model)
-    return f"cooling down until {wait.until:%Y-%m-%d %H:%M:%S} UTC: {wait.why}" if wait else ""
+    rest = table.cool_down_of(model)
+    if rest:
+        table.free_at.append(rest.until)
+        return f"cooling down until {rest.until:%Y-%m-%d %H:%M:%S} UTC: {rest.why}"
+    return ""
 
 
 def _wrong_work(model: LanguageModel, table: Table, named: bool) -> str:

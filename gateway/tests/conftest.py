@@ -15,9 +15,9 @@ MODELS = {
     "eyes": {"model": "say-I-see.", "vision": True, "status": "ad_hoc"},
     "gone": {"model": "say-gone", "status": "retired"},
     "broken": {"model": "err-500", "status": "ad_hoc"},
-    "limited": {"model": "err-429-20", "status": "ad_hoc"},
-    "limited-too": {"model": "err-429-9", "status": "ad_hoc"},
     "unsaid": {"model": "err-429", "status": "ad_hoc"},
+    "half-unsaid": {"model": "err-429--half", "status": "ad_hoc"},
+    "half-said": {"model": "err-429-20-half", "status": "ad_hoc"},
     "fenced": {"model": "say-```py", "status": "ad_hoc"},
 }
 COLLECTIONS = {
@@ -28,12 +28,15 @@ COLLECTIONS = {
     "seeing": ["eyes", "fast"],
     "half": ["fast", "broken", "gone"],
     "failing": ["broken"],
-    "limits": ["limited", "limited-too"],
     "unsaid": ["unsaid"],
-    "half-said": ["unsaid", "limited"],
+    "half-said": ["half-unsaid", "half-said"],
     "fences": ["fenced", "fast"],
     "leaving": ["gone"],
 }
+# Of every format's own: who was refused once cools down.
+for test in ("chat", "messages", "ollama", "gemini"):
+    MODELS |= {f"{wait}-{test}": {"model": f"err-429-{wait}-{test}", "status": "ad_hoc"} for wait in (20, 9)}
+    COLLECTIONS[f"limits-{test}"] = [f"20-{test}", f"9-{test}"]
 
 
 @pytest.fixture(scope="session")

@@ -25,7 +25,7 @@ Names:
     parts, half-pairs, bytewise     content as a list; surrogate halves; a byte at a time
     redirect, huge, gzip, echo-secret
     echo-error, echo-cut            an error, or a stream cut short, that quotes the whole request
-    err-<status>, err-429-<s>       an OpenAI error; with Retry-After
+    err-<status>, err-429-<s>       an OpenAI error; with Retry-After. Behind another hyphen an id may be told apart.
 Any other name answers like `ok`.
 """
 
@@ -502,7 +502,7 @@ ERRORS = {
 
 
 def err(call: _Handler, rest: str) -> None:
-    status, _, wait = rest.partition("-")
+    status, wait, *_ = [*rest.split("-"), ""]
     message, kind, code = ERRORS.get(int(status), ("The server had an error", "server_error", None))
     body = json.dumps({"error": {"message": message, "type": kind, "param": None, "code": code}}).encode()
     call.whole(int(status), body, **({"Retry_After": wait} if wait else {}))

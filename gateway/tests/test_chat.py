@@ -119,7 +119,7 @@ def test_nobody_answering_is_a_502_that_sdks_do_not_repeat(server, upstream):
 
 
 def test_everyone_rate_limited_is_a_429_with_the_smallest_wait(server):
-    reply = server.chat("bench/limits")
+    reply = server.chat("bench/limits-chat")
     assert (reply.status, reply.headers["retry-after"], reply.headers["x-should-retry"]) == (429, "9", "false")
 
 

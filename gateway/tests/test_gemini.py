@@ -229,7 +229,10 @@ def test_nobody_answering_is_a_502_and_in_a_stream_an_error_at_its_end(server, c
     listed = post(server, "/v1/models/bench/failing:streamGenerateContent").json
     assert "## member · broken" in "".join(map(text_of, listed[:-1]))
     assert listed[-1]["error"]["code"] == 502
-    limits = post(server, "/v1/models/bench/limits:generateContent")
+
+
+def test_everyone_rate_limited_is_a_429_with_the_smallest_wait(server):
+    limits = post(server, "/v1/models/bench/limits-gemini:generateContent")
     assert (limits.status, limits.headers["retry-after"], limits.json["error"]["status"]) == (429, "9", "RESOURCE_EXHAUSTED")
 
 

@@ -186,7 +186,7 @@ def test_every_refusal_is_the_sdks_own_error(client, server):
         (anthropic.ContentTooLargeError, "request_too_large", {"messages": [HI[0] | {"content": "a" * 21_000_000}]}),
         (anthropic.ServiceUnavailableError, "overloaded_error", {"model": "bench/leaving"}),
         (anthropic.InternalServerError, "api_error", {"model": "bench/failing"}),
-        (anthropic.RateLimitError, "rate_limit_error", {"model": "bench/limits"}),
+        (anthropic.RateLimitError, "rate_limit_error", {"model": "bench/limits-messages"}),
     ):
         with pytest.raises(error) as refused:
             client.messages.create(**ASK | fields)

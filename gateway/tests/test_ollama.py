@@ -146,7 +146,7 @@ def test_nobody_answering_is_an_error_in_the_reply_or_in_the_stream(server, clie
         with pytest.raises(ollama.ResponseError, match="No seat of panel") as failed:
             list(client.chat("bench/failing", HI, stream=stream))
         assert failed.value.status_code == (-1 if stream else 502)
-    limited = generate(server, "bench/limits", stream=False)
+    limited = generate(server, "bench/limits-ollama", stream=False)
     assert refused(limited, 429)
     assert limited.headers["retry-after"] == "9"
 

@@ -3,10 +3,11 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collections_app.models import LanguageModel, Limits
+from collections_app.models import CoolDown, LanguageModel, Limits
 from gateway.errors import BadRequest, Unavailable
 from gateway.panel.seating import Table, nobody_seated, seat_explorers, seat_members, seat_nominated
 
@@ -201,3 +202,31 @@ def test_every_model_that_may_explore_is_asked_before_any_is_asked_twice(explore
         for row in table.explorers:
             asked.append(row.pk)
             staleness[row.pk] = (now, staleness.get(row.pk, (None, 0))[1] + 1)
+
+
+def resting(*aliases: str, minutes: float = 10) -> Table:
+    """A table at which these models are not asked for a while."""
+    until = timezone.now() + timedelta(minutes=minutes)
+    rest = CoolDown(until=until, why="its limit of 50 requests a day is used up")
+    return Table(images=0, tokens=10, cool_down_of=lambda model: rest if model.alias in aliases else None)
+
+
+def test_who_cools_down_is_skipped_with_until_when_and_frees_a_seat_and_explores_nowhere():
+    table = resting("m1", "m2", "m3")
+    seat_members(table, [model(1), model(4), model(5), model(6)], [])
+    seat_nominated(table, [model(2)], Limits().explorers_beside)
+    seat_explorers(table, [model(3), model(7)], {}, Limits().explorers_beside(len(table.members)))
+    assert list(names(table).values()) == ["m4", "m5", "m6", "m7"]
+    assert [(skipped.seat, skipped.alias) for skipped in table.skipped] == [("member", "m1"), ("explorer", "m2")]
+    for skipped in table.skipped:
+        assert skipped.why.startswith("cooling down until 20")
+        assert skipped.why.endswith(" UTC: its limit of 50 requests a day is used up")
+
+
+def test_when_everybody_cools_down_the_refusal_says_when_the_first_may_sit_again():
+    table = resting("m1", minutes=2)
+    seat_members(table, [model(1), model(2, status="retired")], [])
+    assert 118 < nobody_seated(table).wait <= 120
+    over = resting("m1", minutes=-1)
+    seat_members(over, [model(1)], [])
+    assert nobody_seated(over).wait == 1
