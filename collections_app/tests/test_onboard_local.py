@@ -10,6 +10,7 @@ import pytest
 
 from collections_app.catalog.onboarding import probe_local
 from collections_app.catalog.onboarding.probe_local import LocalServer, probe
+from collections_app.catalog.sources import endpoint_listing
 from collections_app.tests.places import Places, Script, sending
 
 LISTING = {"object": "list", "data": [{"id": "a-model", "object": "model", "owned_by": "somebody"}]}
@@ -126,3 +127,12 @@ def test_a_port_that_accepts_and_never_answers_holds_up_nobody_for_long(monkeypa
         began = time.monotonic()
         assert list(probe([silent.getsockname()[1]])) == []
         assert time.monotonic() - began < 2
+
+
+def test_of_llama_cpps_two_lists_the_window_that_answers_is_read() -> None:
+    """As it sends them: one in Ollama's form without a window, one in OpenAI's with two."""
+    ollamas = {"name": "small", "model": "small", "details": {"format": "gguf"}, "capabilities": ["completion"]}
+    openais = {"id": "small", "object": "model", "owned_by": "llamacpp", "meta": {"n_ctx": 4096, "n_ctx_train": 8192}}
+    body = json.dumps({"models": [ollamas], "object": "list", "data": [openais]}).encode()
+    (entry,) = endpoint_listing.read(body).entries
+    assert (entry.context_window, entry.trained_window) == (4096, 8192)

@@ -74,11 +74,12 @@ def _windows(item: Item) -> tuple[int | None, int | None]:
     if is_of_lm_studio(item.fields):
         loaded = (each.inner("config").tokens("context_length") for each in item.items("loaded_instances"))
         return _least((item.tokens("loaded_context_length"), *loaded)), item.tokens("max_context_length")
-    if is_of_ollama(item.fields):
-        return item.tokens("context_length"), item.inner("details").tokens("context_length")
     meta = item.inner("meta")
     if trained := meta.tokens("n_ctx_train"):
         return meta.tokens("n_ctx"), trained
+    # After llama.cpp, whose second list looks like Ollama's.
+    if is_of_ollama(item.fields):
+        return item.tokens("context_length"), item.inner("details").tokens("context_length")
     told = item.tokens(*WINDOWS) or item.inner("limits").tokens("max_input_tokens", "max_context_window_tokens")
     if told == MISTRAL_DEFAULT and "completion_chat" in mapping(item.fields.get("capabilities")):
         told = None
