@@ -83,12 +83,6 @@ def test_no_window_is_learned_from_it_where_the_status_says_that_it_is_too_large
 
 
 @pytest.mark.parametrize("model", [f"{name}-{place}" for name in QUOTED for place in ("real", "late")])
-def test_a_number_is_not_learned_from_a_clause_too_short_to_be_told_from_the_providers_own(upstream: NativeUpstream) -> None:
-    with pytest.raises(UpstreamError) as caught:
-        upstream.ask("short", (Message("user", (TextPart("x: 5 tokens > 4096 maximum"),)),))
-    assert (caught.value.kind, caught.value.window) == ("context_too_long", None)
-
-
 def test_the_window_beside_a_quoted_prompt_is_learned(upstream: NativeUpstream, model: str) -> None:
     told = failed(upstream, model)
     assert (told.kind, told.window) == ("context_too_long", 8192)
@@ -100,6 +94,12 @@ def test_the_window_beside_a_quoted_prompt_is_learned(upstream: NativeUpstream, 
 def test_a_status_is_the_providers_own_word(upstream: NativeUpstream, model: str, kind: str) -> None:
     told = failed(upstream, model)
     assert (told.kind, told.pattern) == (kind, "")
+
+
+def test_a_number_is_not_learned_from_a_clause_too_short_to_be_told_from_the_providers_own(upstream: NativeUpstream) -> None:
+    with pytest.raises(UpstreamError) as caught:
+        upstream.ask("short", (Message("user", (TextPart("x: 5 tokens > 4096 maximum"),)),))
+    assert (caught.value.kind, caught.value.window) == ("context_too_long", None)
 
 
 def test_a_prompt_is_not_shown_in_the_error(upstream: NativeUpstream) -> None:
