@@ -165,7 +165,7 @@ def _unpacked(request: Request, response: requests.Response, host: str) -> Itera
         if max(size, packed) > request.largest:
             raise SourceError(f"{host} sends more than {request.largest:,} bytes")
         yield block
-    if packed < int(response.headers.get("Content-Length", 0)) or (unpack and not unpack.eof):
+    if unpack and not unpack.eof:
         raise NotReachedError(f"the answer of {host} was cut off")
 
 

@@ -1,5 +1,6 @@
 """A refresh: every source is taken in by itself, nothing known is lost, and the same again writes nothing."""
 
+import json
 from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
@@ -32,7 +33,7 @@ CAP = {
 def catalogs(places: Places) -> None:
     places.scripts.update(
         {
-            "/api.json": tagged(models_dev(groq={OSS: WINDOWS, "llama": {}})),
+            "/api.json": tagged(models_dev(groq={OSS: WINDOWS, "llama": {"tool_call": True}})),
             "/openrouter": tagged(listing(openrouter(OSS, "0.0000001"))),
             "/latest": tagged(
                 freellmapi({"platform": "groq", "modelId": OSS, "limits": {"rpm": 30, "rpd": 1_000}, "enabled": True})
@@ -97,7 +98,7 @@ def test_the_same_again_writes_no_row_and_makes_no_other_roster(places: Places) 
     before = roster.current()
     # One that has no conditional requests, and one that sends the same in another order.
     places.scripts["/latest"] = sending(freellmapi({"platform": "groq", "modelId": OSS, "limits": {"rpm": 30, "rpd": 1_000}}))
-    places.scripts["/api.json"] = sending(models_dev(groq={"llama": {}, OSS: WINDOWS}))
+    places.scripts["/api.json"] = sending(models_dev(groq={"llama": {"tool_call": True}, OSS: WINDOWS}))
     with CaptureQueriesContext(connection) as queries:
         summary = refresh()
     assert written(queries.captured_queries, CatalogSource)
@@ -159,6 +160,73 @@ def test_an_id_with_its_folder_is_the_same_id(places: Places) -> None:
     places.scripts["/api.json"] = sending(models_dev(google={"gemini-3.5-flash": WINDOWS}))
     refresh()
     assert known(model, "context_window") == (131_072, "models_dev")
+
+
+def test_facts_of_what_is_no_longer_listed_go_and_come_back_with_it(places: Places) -> None:
+    model = at_groq()
+    refresh()
+    places.scripts["/api.json"] = sending(models_dev(groq={"llama": {}, "other": {}}))
+    refresh()
+    assert known(model, "context_window") is None
+    places.scripts["/api.json"] = sending(models_dev(groq={"llama": {}, OSS: {**WINDOWS, "tool_call": True}}))
+    read = outcome(refresh(), "models_dev")
+    assert (read.new, read.changed, read.gone) == (1, 0, 1)
+    assert known(model, "context_window") == (131_072, "models_dev")
+
+
+def test_where_rows_of_one_model_differ_nothing_is_said_of_it_elsewhere(places: Places) -> None:
+    at_groq()
+    images = {"architecture": {"input_modalities": ["text", "image"], "output_modalities": ["text"]}}
+    places.scripts["/openrouter"] = sending(listing(openrouter(OSS), openrouter(f"{OSS}:free", **images)))
+    refresh()
+    assert not Fact.objects.filter(source="openrouter", field="vision").exists()
+
+
+def test_since_when_a_value_is_known_outlives_what_is_noted_of_it(places: Places) -> None:
+    at_groq()
+    places.scripts["/openrouter"] = sending(listing(openrouter(OSS)))
+    refresh()
+    facts = Fact.objects.filter(source="openrouter", field="vision")
+    facts.update(known_since=timezone.now() - timedelta(days=9))
+    places.scripts["/openrouter"] = sending(listing(openrouter(f"{OSS}:free")))
+    refresh()
+    fact = facts.get()
+    assert (fact.note, (timezone.now() - fact.known_since).days) == (f"of the same model there, {OSS}:free", 9)
+
+
+def test_what_is_gone_for_half_a_year_is_forgotten(places: Places) -> None:
+    refresh()
+    places.scripts["/api.json"] = sending(models_dev(groq={OSS: WINDOWS}))
+    refresh()
+    gone = CatalogEntry.objects.filter(source="models_dev", served_id="llama")
+    gone.update(gone_at=timezone.now() - timedelta(days=181))
+    refresh()
+    assert gone.exists()
+    places.scripts["/api.json"] = sending(models_dev(groq={OSS: WINDOWS, "qwen": {}}))
+    refresh()
+    assert not gone.exists()
+
+
+def test_several_pages_are_one_listing_and_asked_for_in_whole_again(places: Places) -> None:
+    body = json.loads(listing(openrouter("one")))
+    first = json.dumps({**body, "links": {"next": "/api/v1/models?offset=1&limit=1"}}).encode()
+
+    def pages(handler: Any) -> None:
+        (sending(listing(openrouter("two"))) if "offset=1" in handler.path else tagged(first))(handler)
+
+    places.scripts["/openrouter"] = pages
+    assert outcome(refresh(["openrouter"]), "openrouter").entries == 2
+    places.asked.clear()
+    assert outcome(refresh(["openrouter"]), "openrouter").entries == 2
+    assert [headers.get("If-None-Match") for _, headers, _ in places.asked] == [None, None]
+
+
+def test_pages_are_held_to_one_size_together(places: Places) -> None:
+    body = json.loads(listing(openrouter("one", filling="x" * 1_000_000)))
+    endless_pages = json.dumps({**body, "links": {"next": "/api/v1/models?offset=1&limit=1"}}).encode()
+    places.scripts["/openrouter"] = sending(endless_pages)
+    assert "sends more than" in errors(refresh(["openrouter"]))["openrouter"]
+    assert len(places.asked) == 8
 
 
 def test_what_was_learned_from_calls_is_left_alone(places: Places) -> None:
@@ -266,9 +334,15 @@ def test_progress_is_told_source_by_source() -> None:
 def test_a_new_model_knows_what_was_read_before_without_a_refresh(places: Places) -> None:
     refresh()
     places.asked.clear()
-    model = at_groq()
-    merge_facts([model])
-    assert known(model, "context_window") == (131_072, "models_dev")
+    first, second = at_groq(), make_model("llama", endpoint=Endpoint.objects.get(), served_id="llama")
+    keeper = RosterKeeper()
+    before = keeper.current()
+    merge_facts([second])
+    merge_facts([first])
+    assert known(first, "context_window") == (131_072, "models_dev")
+    # Of others at the same endpoint nothing is lost.
+    assert known(second, "tools") == (True, "models_dev")
+    assert keeper.current() is not before
     assert not places.asked
 
 
@@ -287,6 +361,7 @@ def test_facts_of_a_removed_model_and_listings_of_a_removed_endpoint_go(places: 
 
 
 def test_a_catalog_read_elsewhere_is_read_in_whole(places: Places, settings: Any) -> None:
+    places.scripts["/api.json"] = tagged(models_dev(groq={f"m{number}": {} for number in range(9)}))
     refresh(["models_dev"])
     settings.BENCH_CATALOG_URLS = {**settings.BENCH_CATALOG_URLS, "models_dev": f"{places.url}/mirror"}
     places.scripts["/mirror"] = sending(models_dev(groq={"other": {}}))

@@ -178,6 +178,14 @@ def test_ollama_is_asked_about_each_model_and_what_is_loaded(places: Places) -> 
     assert entry("gemma3:12b").context_window is None
 
 
+def test_of_many_models_ollama_is_asked_about_those_of_this_bench(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("collections_app.catalog.refreshing.own_listing.MOST_SHOWN", 1)
+    make_model("qwen", endpoint=endpoint(places, "ollama", ""), served_id="qwen3")
+    ollama(places)
+    read()
+    assert [body for path, _, body in places.asked if path == "/api/show"] == [b'{"model": "qwen3:latest"}']
+
+
 def test_llama_cpp_tells_the_window_it_serves_and_not_what_was_trained(places: Places) -> None:
     model = make_model("gemma", endpoint=endpoint(places), served_id="gemma.gguf")
     places.scripts["/v1/models"] = sending(listing({"id": "gemma.gguf", "meta": {"n_ctx_train": 8_192}}))

@@ -72,6 +72,9 @@ def test_it_is_resolved_when_it_is_free_again_or_nobody_asks_it(places: Places) 
     refresh()
     refresh()
     assert kinds() == ["went_paid"]
+    lists(places, **{MODEL: costing(2, 2)})
+    refresh()
+    assert kinds() == ["went_paid"]
     lists(places, **{MODEL: costing(0, 0)})
     refresh()
     assert kinds() == []
@@ -229,6 +232,50 @@ def test_a_model_that_is_gone_is_told_when_it_is_read_twice_and_resolved_when_it
     assert told() == []
 
 
+def test_a_list_of_free_routes_that_drops_one_says_nothing_of_the_model(places: Places) -> None:
+    at_acme()
+    row = {"platform": "acme", "modelId": MODEL, "limits": {}}
+    others = [{"platform": "acme", "modelId": f"m{number}", "limits": {}} for number in range(3)]
+    places.scripts["/latest"] = sending(freellmapi(row, *others))
+    refresh(["freellmapi"])
+    places.scripts["/latest"] = sending(freellmapi(*others))
+    refresh(["freellmapi"])
+    refresh(["freellmapi"])
+    assert told() == []
+
+
+def test_no_catalog_takes_back_what_the_endpoint_itself_says_is_gone(places: Places) -> None:
+    at_openrouter(places, MODEL)
+    others = openrouter("other/model"), openrouter("third/model")
+    models = {"a": {}, "b": {}}
+    places.scripts["/models"] = sending(listing(openrouter(MODEL), *others))
+    places.scripts["/api.json"] = sending(models_dev(openrouter={MODEL: {}, **models}))
+    refresh()
+    places.scripts["/models"] = sending(listing(*others))
+    places.scripts["/api.json"] = sending(models_dev(openrouter=models))
+    refresh()
+    refresh()
+    assert kinds() == ["gone"]
+    places.scripts["/api.json"] = sending(models_dev(openrouter={MODEL: {}, **models}))
+    refresh()
+    assert kinds() == ["gone"]
+    places.scripts["/models"] = sending(listing(openrouter(MODEL), *others))
+    refresh()
+    assert kinds() == []
+
+
+def test_a_free_model_that_comes_back_at_a_price_is_told(places: Places) -> None:
+    at_acme()
+    lists(places, **{MODEL: costing(0, 0)})
+    refresh()
+    lists(places)
+    refresh()
+    lists(places, **{MODEL: costing(1, 1)})
+    refresh()
+    refresh()
+    assert kinds() == ["went_paid"]
+
+
 def test_what_the_bench_retired_stays_told_until_somebody_has_seen_it(places: Places) -> None:
     model = at_acme()
     lists(places, **{MODEL: {}})
@@ -323,12 +370,30 @@ def test_what_a_person_has_put_aside_is_not_told_again_until_it_changes(places: 
     model = at_openrouter(places, MODEL)
     announce(places, "2099-12-15")
     resolve_alert(Alert.Kind.RETIRING, model.endpoint, MODEL)
+    LanguageModel.objects.update(status="active")
     announce(places, "2099-12-15")
     assert told() == []
     announce(places, "2020-01-01")
+    model.refresh_from_db()
+    assert model.status == "active"
     assert told() == [
         (MODEL, f"{MODEL} was to be served until 2020-01-01, says the endpoint's own listing: that day has come.")
     ]
+
+
+def test_a_month_has_come_when_it_is_over(places: Places) -> None:
+    at_openrouter(places, MODEL)
+    announce(places, f"{timezone.now():%Y-%m}")
+    assert "will be served until" in told()[0][1]
+
+
+def test_of_several_that_announce_an_end_the_endpoint_itself_is_believed(places: Places) -> None:
+    at_openrouter(places, MODEL)
+    places.scripts["/openrouter"] = sending(listing(openrouter(MODEL, expiration_date="2099-01-01")))
+    places.scripts["/api.json"] = sending(models_dev(openrouter={MODEL: {"status": "deprecated"}}))
+    places.scripts["/models"] = sending(listing(openrouter(MODEL, expiration_date="2099-12-15")))
+    refresh()
+    assert told() == [(MODEL, f"{MODEL} will be served until 2099-12-15, says the endpoint's own listing.")]
 
 
 def test_a_model_that_is_deprecated_is_told_and_keeps_its_status(places: Places) -> None:
