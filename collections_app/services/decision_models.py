@@ -51,7 +51,7 @@ def probe(model: DecisionModel) -> Found:
     found = cast(Callable[[DecisionModel], Found], import_string(settings.BENCH_PROBE))(model)
     if found.types:
         model.dialect, model.url, model.question_types = found.dialect, found.url, list(found.types)
-    model.last_error = found.error[:LONGEST_ERROR]
+    model.last_error = clipped(found.error, LONGEST_ERROR)
     model.probed_at = timezone.now()
     model.save()
     return found
