@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -381,10 +381,15 @@ def test_what_a_person_has_put_aside_is_not_told_again_until_it_changes(places: 
     ]
 
 
-def test_a_month_has_come_when_it_is_over(places: Places) -> None:
+def test_a_month_has_come_when_it_is_over(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
     at_openrouter(places, MODEL)
-    announce(places, f"{timezone.now():%Y-%m}")
-    assert "will be served until" in told()[0][1]
+    for today, words in (
+        (datetime(2026, 11, 15, tzinfo=UTC), "will be served"),
+        (datetime(2026, 12, 1, tzinfo=UTC), "has come"),
+    ):
+        monkeypatch.setattr(timezone, "now", lambda today=today: today)
+        announce(places, "2026-11")
+        assert words in told()[0][1]
 
 
 def test_of_several_that_announce_an_end_the_endpoint_itself_is_believed(places: Places) -> None:
