@@ -50,6 +50,17 @@ def test_new_alerts_and_items_that_were_left_out_are_told(places: Places) -> Non
     assert "New alerts" not in run()
 
 
+def test_what_was_known_otherwise_is_told_before_what_was_not_known(places: Places) -> None:
+    run("models_dev")
+    many = {f"m{number}": {"limit": {"context": 8_192}} for number in range(60)}
+    for id_ in many:
+        make_model(id_, endpoint=make_endpoint("groq"), served_id=id_)
+    places.scripts["/api.json"] = sending(models_dev(groq={OSS: {"limit": {"context": 98_304}, **costing(0, 0)}, **many}))
+    lines = run("models_dev").partition("On this bench:\n")[2].splitlines()
+    assert lines[0] == "  oss (groq): context_window 131,072 -> 98,304, says models.dev"
+    assert len(lines) == 51 and lines[-1].endswith("more (--json has all of them)")
+
+
 def test_one_source_that_fails_is_told_and_is_no_failure(places: Places) -> None:
     places.scripts["/openrouter"] = sending(b"", 500)
     make_endpoint("keyed", base_url=places.url, api_key_env="NO_SUCH_KEY_IS_SET")

@@ -83,7 +83,9 @@ def as_text(summary: Summary, *, left_out: bool) -> Iterator[str]:
         yield f"{outcome.source:{width}}  {how_it_went(outcome)}"
         if left_out:
             yield from (f"{'':{width}}    left out: {line}" for line in outcome.left_out)
-    yield from section("On this bench", [in_words(change) for change in summary.changes])
+    # What was known otherwise comes before what was not known, of which a first refresh has a thousand.
+    changes = sorted(summary.changes, key=lambda change: change.before is None)
+    yield from section("On this bench", [in_words(change) for change in changes])
     yield from section("New alerts", [f"{alert.get_kind_display()}: {alert.message}" for alert in summary.alerts])
 
 
