@@ -1,8 +1,9 @@
 """Whether a call fits into its limits: values in, a value out. No row is read or written here.
 
 A minute is any sixty seconds, not one of the clock's: with those, a whole minute's calls could go out at the end of one and
-again at the beginning of the next. Every call of the last sixty seconds is known by its moment, so the count is exact; an
-estimate from two clock minutes would let too many out or hold back what fits. A day is the provider's own, from midnight on.
+again at the beginning of the next. Every call of the last sixty seconds is known by its moment, so the count is exact to a
+tenth of a second, and errs towards waiting; an estimate from two clock minutes would let too many out or hold back what
+fits. A day is the provider's own, from midnight on.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
