@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from collections_app.catalog.merge import merge_all
 from collections_app.services.bench_file import BenchFileError, read_bench
 from collections_app.services.bench_load import load_bench
 
@@ -42,3 +43,6 @@ class Command(BaseCommand):
             self.stdout.write("Nothing changed.")
         elif dry_run:
             self.stdout.write("Dry run: nothing was written.")
+        else:
+            # What catalogs know already of models that are new here.
+            merge_all()
