@@ -11,6 +11,9 @@ from django.http import HttpRequest
 from django.templatetags.static import static
 from django.urls import reverse
 
+from collections_app.services.alerts import open_alerts
+
+ALERTS = "collections_app.Alert"
 # Title of a group, and of each page in it: title, symbol, the rows it shows or the name of its address, and what for.
 GROUPS = (
     (
@@ -21,9 +24,17 @@ GROUPS = (
             ("Endpoints", "dns", "collections_app.Endpoint", "Providers' APIs, and where their keys are."),
             ("Shapes", "category", "collections_app.Shape", "Kinds of work, and the roles that explore on each."),
             ("Decision models", "alt_route", "collections_app.DecisionModel", "Who may say which shape a request has."),
-            ("Discover", "travel_explore", "admin:collections_app_discover", "Models that could be added, the free ones first."),
-            ("Onboarding", "add_link", "admin:collections_app_onboarding", "From a key or a local server to models that answer."),
+            ("Discover", "travel_explore", "admin:collections_app_discover", "Models that could be added, free ones first."),
+            ("Onboarding", "add_link", "admin:collections_app_onboarding", "From a key or local server to models that answer."),
             ("Limits", "tune", "collections_app.Limits", "How many seats a panel has."),
+        ),
+    ),
+    (
+        "Health",
+        (
+            ("Alerts", "notifications", ALERTS, "What to act on: went paid, gone, a key refused, a limit nearly out."),
+            ("Limits left", "speed", "collections_app.CoolDown", "Who rests until when, and what is left of every limit."),
+            ("Sources", "database", "collections_app.CatalogSource", "Who lists models, and when each last did."),
         ),
     ),
     ("Callers", (("Keys", "key", "keys.GatewayKey", "Who may ask what, how often and until when."),)),
@@ -69,6 +80,7 @@ def _is_there(label: str) -> bool:
     return ":" in label or admin.site.is_registered(apps.get_model(label))
 
 
-def _page(title: str, icon: str, label: str, about: str) -> dict[str, str]:
+def _page(title: str, icon: str, label: str, about: str) -> dict[str, Any]:
     name = label if ":" in label else f"admin:{label.lower().replace('.', '_')}_changelist"
-    return {"title": title, "icon": icon, "link": reverse(name), "about": about}
+    page = {"title": title, "icon": icon, "link": reverse(name), "about": about}
+    return page | {"badge": open_alerts()} if label == ALERTS else page

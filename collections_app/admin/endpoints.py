@@ -6,6 +6,7 @@ from typing import Any
 from django.contrib import admin, messages
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.decorators import method_decorator
 from django.utils.html import format_html, format_html_join
@@ -13,22 +14,33 @@ from django.utils.safestring import SafeString
 from django.views.decorators.debug import sensitive_post_parameters
 
 from collections_app.admin.endpoint_form import EndpointForm
+from collections_app.admin.knowledge.standing import under_way
 from collections_app.admin.rows import RowAdmin, chip, code
+from collections_app.catalog.providers import shipped
+from collections_app.catalog.refreshing.served import provider_id
 from collections_app.models import Endpoint
+from collections_app.models.health.quota import LIMITS
 from collections_app.selectors import typed_key_problem
 from collections_app.services.provider_keys import clear_key, drop_key_of_another_host, store_key
+from collections_app.services.quotas import forecast_endpoint
 
+MOST_RESTS = 5
 TIMEOUTS = ("connect_timeout", "first_token_timeout", "seat_timeout")
+ACCOUNT = "Of the whole account: every model of this endpoint draws on them. Empty: as catalogs and replies have it."
 KEYS = "Either an environment variable holds the key, or it is typed in. A variable that is set comes first."
 
 
 @admin.register(Endpoint)
 class EndpointAdmin(RowAdmin):
     form = EndpointForm
-    list_display = ("name", "protocol", "address", "key_found", "models")
+    list_display = ("name", "protocol", "address", "taken_for", "key_found", "models")
     list_filter = ("protocol",)
     search_fields = ("name", "base_url")
-    readonly_fields = ("key_found",)
+    readonly_fields = ("key_found", "taken_for")
+    change_form_outer_before_template = "collections_app/knowledge/account.html"  # type: ignore[assignment]  # unfold says None
+
+    class Media:
+        css = {"all": ["collections_app/knowledge.css"]}
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Endpoint]:
         rows: QuerySet[Endpoint] = super().get_queryset(request)
@@ -39,8 +51,9 @@ class EndpointAdmin(RowAdmin):
         typing = ("new_key",) if self.has_change_permission(request, obj) else ()
         clearing = ("clear_key",) if typing and obj and obj.typed_key_id else ()
         return (
-            (None, {"fields": ("name", "protocol", "base_url")}),
+            (None, {"fields": ("name", "protocol", "base_url", ("provider", "taken_for"))}),
             ("Key", {"fields": ("key_found", "api_key_env", *typing, *clearing), "description": KEYS}),
+            ("Account limits", {"fields": (LIMITS[:2], LIMITS[2:]), "description": ACCOUNT}),
             ("Timeouts", {"fields": TIMEOUTS, "description": "Seconds; empty: as set for the whole bench."}),
         )
 
@@ -48,6 +61,12 @@ class EndpointAdmin(RowAdmin):
     def changeform_view(self, *args: Any, **kwargs: Any) -> Any:
         """Whatever goes wrong in here, no report of it shows the key."""
         return super().changeform_view(*args, **kwargs)
+
+    def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> Any:
+        if endpoint := kwargs.get("obj"):
+            rests = under_way({endpoint.pk}).get(endpoint.pk, [])
+            context |= {"limits": forecast_endpoint(endpoint), "rests": rests[:MOST_RESTS], "more": len(rests[MOST_RESTS:])}
+        return super().render_change_form(request, context, *args, **kwargs)
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)
@@ -63,6 +82,13 @@ class EndpointAdmin(RowAdmin):
     @admin.display(description="base URL", ordering="base_url")
     def address(self, endpoint: Endpoint) -> SafeString:
         return code(endpoint.base_url)
+
+    @admin.display(description="taken for")
+    def taken_for(self, endpoint: Endpoint) -> SafeString:
+        """Whose API it is taken for, and by what: that says which catalog's rows and limits are about it."""
+        known = provider_id(endpoint) if endpoint.base_url else ""
+        name = next((provider.name for provider in shipped() if provider.id == known), known)
+        return render_to_string("collections_app/knowledge/taken_for.html", {"id": known, "name": name, "endpoint": endpoint})
 
     @admin.display(description="key")
     def key_found(self, endpoint: Endpoint) -> SafeString:

@@ -1,16 +1,23 @@
 """Models: what sits on the bench, where it is served, and what it can take."""
 
+from typing import Any
+
 from django import forms
 from django.contrib import admin, messages
+from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 from unfold.widgets import UnfoldAdminTextareaWidget
 
 from collections_app.admin.endpoints import TIMEOUTS
 from collections_app.admin.fields import OptionsField, WordsField
-from collections_app.admin.rows import RowAdmin, code, status_chip
+from collections_app.admin.knowledge.model_page import KnownPage, restore_checked
+from collections_app.admin.knowledge.standing import NowFilter, StandingList, TakesFilter
+from collections_app.admin.rows import STATUS_COLOURS
 from collections_app.models import LanguageModel
+from collections_app.models.catalog.known import SET_BY_HAND
 from collections_app.services.status import set_status
 
 
@@ -32,11 +39,14 @@ class LanguageModelForm(forms.ModelForm):  # type: ignore[type-arg]  # no generi
 
 
 @admin.register(LanguageModel)
-class LanguageModelAdmin(RowAdmin):
+class LanguageModelAdmin(KnownPage):
     form = LanguageModelForm
-    list_display = ("alias", "served", "endpoint", "role", "stands", "lines", "window", "vision", "tools")
-    list_filter = ("status", "role", "endpoint", "vision", "tools")
+    list_display = ("alias", "served", "sits_as", "stands", "window", "takes", "terms", "left")
+    list_filter = ("status", NowFilter, "role", "endpoint", TakesFilter)
     list_select_related = ("endpoint",)
+    # What the theme writes for a row is most of what a page costs.
+    list_per_page = 40
+    show_full_result_count = False
     search_fields = ("alias", "served_id", "endpoint__name")
     autocomplete_fields = ("endpoint",)
     readonly_fields = ("lines",)
@@ -50,26 +60,36 @@ class LanguageModelAdmin(RowAdmin):
                 "description": "Models of one family tend to fail together: no two explore on one panel.",
             },
         ),
-        (
-            "What it can take",
-            {
-                "fields": (("context_window", "output_limit"), ("vision", "tools")),
-                "description": "Overrides. Unknown is unknown: an unknown window refuses nothing, unknown vision counts as no.",
-            },
-        ),
+        ("What is known", {"fields": SET_BY_HAND, "classes": ("known-fieldset",)}),
         (
             "How it is called",
             {"fields": ("options", *TIMEOUTS), "description": "Timeouts in seconds; empty: as the endpoint has it."},
         ),
     )
 
-    @admin.display(description="model id", ordering="served_id")
+    class Media:
+        css = {"all": ["collections_app/knowledge.css"]}
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> Any:
+        return StandingList
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        """A status that a person chose is not the bench's any more, nor is its reason."""
+        if "status" in form.changed_data:
+            obj.retired_why = ""
+        super().save_model(request, obj, form, change)
+
+    @admin.display(description="model id, endpoint", ordering="served_id")
     def served(self, model: LanguageModel) -> SafeString:
-        return code(model.served_id)
+        return _cell("served", model)
+
+    @admin.display(description="role, family lines", ordering="role")
+    def sits_as(self, model: LanguageModel) -> SafeString:
+        return _cell("sits_as", model, lines=self.lines(model))
 
     @admin.display(description="status", ordering="status")
-    def stands(self, model: LanguageModel) -> SafeString:
-        return status_chip(model.status)
+    def stands(self, model: Any) -> SafeString:
+        return _cell("stands", model, colour=STATUS_COLOURS.get(model.status, "plain"))
 
     @admin.display(description="lines in use")
     def lines(self, model: LanguageModel) -> str:
@@ -77,18 +97,40 @@ class LanguageModelAdmin(RowAdmin):
             return "read from the model id when it is saved"
         return ", ".join(sorted(model.families)) or "none: a router, it never explores"
 
-    @admin.display(description="window", ordering="context_window")
-    def window(self, model: LanguageModel) -> str:
-        return "" if model.context_window is None else f"{model.context_window:,}"
+    @admin.display(description="window")
+    def window(self, model: LanguageModel) -> SafeString:
+        return _cell("window", model, held=model.known.held("context_window"))
+
+    @admin.display(description="takes")
+    def takes(self, model: LanguageModel) -> SafeString:
+        return _cell("takes", model, vision=model.known.get("vision"), tools=model.known.get("tools"))
+
+    @admin.display(description="price")
+    def terms(self, model: LanguageModel) -> SafeString:
+        prices = {name: model.known.get(name) for name in ("free", "price_in", "price_out")}
+        return _cell("terms", model, **prices)
+
+    @admin.display(description="left")
+    def left(self, model: Any) -> SafeString:
+        return _cell("left", model, one=model.standing.left)
 
     @admin.action(description="Retire: never call them", permissions=["change"])
     def retire(self, request: HttpRequest, models: QuerySet[LanguageModel]) -> None:
-        self._set_status(request, models, LanguageModel.Status.RETIRED)
+        changed = set_status(models, LanguageModel.Status.RETIRED)
+        messages.success(request, f"{changed} of {len(models)} changed to retired.")
 
-    @admin.action(description="Restore: let them sit and explore", permissions=["change"])
+    @admin.action(description="Restore: let them be called again", permissions=["change"])
     def restore(self, request: HttpRequest, models: QuerySet[LanguageModel]) -> None:
-        self._set_status(request, models, LanguageModel.Status.ACTIVE)
+        restored = 0
+        for model in models.filter(status=LanguageModel.Status.RETIRED):
+            try:
+                restore_checked(model)
+                restored += 1
+            except ValidationError as error:
+                messages.error(request, f"{model.alias}: {' '.join(error.messages)}")
+        messages.success(request, f"{restored} of {len(models)} restored to what they were.")
 
-    def _set_status(self, request: HttpRequest, models: QuerySet[LanguageModel], status: str) -> None:
-        changed = set_status(models, status)
-        messages.success(request, f"{changed} of {len(models)} changed to {status}.")
+
+def _cell(name: str, model: LanguageModel, **shown: Any) -> SafeString:
+    """What one column says of a model: templates escape it, whoever wrote it."""
+    return render_to_string("collections_app/knowledge/list.html", {"cell": name, "model": model, **shown})

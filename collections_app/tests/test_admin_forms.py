@@ -181,7 +181,7 @@ def test_models_are_retired_and_restored_in_a_list(client: Client) -> None:
     chosen = {"_selected_action": [first.pk, second.pk]}
     assert "1 of 2 changed to retired." in send(client, "languagemodel/", action="retire", **chosen)
     assert set(LanguageModel.objects.values_list("status", flat=True)) == {"retired"}
-    assert "2 of 2 changed to active." in send(client, "languagemodel/", action="restore", **chosen)
+    assert "2 of 2 restored to what they were." in send(client, "languagemodel/", action="restore", **chosen)
     newest = Change.objects.first()
     assert newest and newest.differences == [("status", "retired", "active")]
 
