@@ -139,8 +139,9 @@ def crawled(page: Page, server: RunningServer) -> list[str]:
 
 
 def kind_of(path: str) -> tuple[str, bool]:
-    """Lists filtered and sorted are the same page; one in a window of its own, to choose from, is another."""
-    return re.sub(r"/\d+/", "/1/", urlsplit(path).path), "_popup=" in path
+    """Lists filtered and sorted are one page, and so are providers'; one in a window of its own, to choose from, is another."""
+    kind = re.sub(r"/onboarding/(provider|endpoint)/[^/]+/", r"/onboarding/\1/any/", urlsplit(path).path)
+    return re.sub(r"/\d+/", "/1/", kind), "_popup=" in path
 
 
 def file_name(path: str) -> str:

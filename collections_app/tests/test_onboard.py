@@ -102,7 +102,7 @@ def test_models_are_added_with_facts_and_those_here_are_left_alone() -> None:
     (model,) = added.models
     assert (model.alias, model.role) == ("gpt-oss-20b", "general")
     assert model.known.get("context_window") == 131_072
-    assert added.here == (mine,)
+    assert added.with_here == (model, mine)
     assert LanguageModel.objects.get(alias="mine").role == "light"
     assert Fact.objects.filter(served_id="openai/gpt-oss-20b", field="free").exists()
 

@@ -33,7 +33,6 @@ class Done:
     problem: str
     choices: Sequence[Choice]
     added: Sequence[LanguageModel] = ()
-    here: Sequence[LanguageModel] = ()
     refused: Sequence[str] = ()
     tried: list[Tried] = field(default_factory=list)
 
@@ -66,11 +65,11 @@ def onboard_models(endpoint: Endpoint, wish: Wish, terminal: Terminal) -> Done:
     if not chosen:
         return done
     added = add_models(endpoint, chosen)
-    done.added, done.here, done.refused = added.models, added.here, added.refused
+    done.added, done.refused = added.models, added.refused
     for why in added.refused:
         terminal.say(f"  Not added: {why}")
     _tell_added(added.models, terminal)
-    _try([*added.models, *added.here], done, terminal)
+    _try(added.with_here, done, terminal)
     return done
 
 

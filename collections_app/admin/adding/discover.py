@@ -107,7 +107,7 @@ def _add(request: HttpRequest, endpoint: Endpoint, one: Candidate) -> None:
     added = add_models(endpoint, [one])
     for model in added.models:
         messages.success(request, format_html("{} {}", _told(model, endpoint), _links(model, endpoint)))
-    for model in added.here:
+    for model in added.with_here if not added.models else ():
         messages.info(request, f"It is on the bench already, as {model.alias}.")
     for why in added.refused:
         messages.error(request, f"It cannot be added: {why}")

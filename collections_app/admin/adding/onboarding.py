@@ -32,7 +32,7 @@ from collections_app.services.provider_keys import store_key
 
 NAME = "collections_app_onboarding"
 MAY = ("collections_app.add_endpoint", "collections_app.add_languagemodel")
-MOST_SHOWN = 300
+MOST_SHOWN = 100
 View = Callable[..., HttpResponseBase]
 
 
@@ -136,13 +136,12 @@ class OnboardingPages:
         added = add_models(endpoint, chosen)
         for why in added.refused:
             messages.error(request, f"Not added: {why}")
-        models = [*added.models, *added.here]
-        if not models:
+        if not added.with_here:
             if not chosen:
                 messages.warning(request, "Nothing was chosen: tick the models to be added and tried.")
             return redirect(request.get_full_path())
-        context = {"endpoint": endpoint, "added": len(added.models), "models": models}
-        return trial_page(request, self._context(request, f"Trying models at {endpoint.name}", context), models)
+        context = {"endpoint": endpoint, "added": len(added.models)}
+        return trial_page(request, self._context(request, f"Trying models at {endpoint.name}", context), added.with_here)
 
     def _page(self, request: HttpRequest, template: str, title: str, context: Mapping[str, Any]) -> TemplateResponse:
         shown = self._context(request, title, {"text": _text(request), **context})

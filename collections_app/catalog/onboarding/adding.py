@@ -34,10 +34,13 @@ class CannotAddError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """Models that are new, those that were here already, and a line for each that could not be added, naming it and why."""
+    """Models that are new, and with those that were here already in the order in which they were chosen.
+
+    `refused` has a line for each that could not be added, naming it and why.
+    """
 
     models: tuple[LanguageModel, ...]
-    here: tuple[LanguageModel, ...] = ()
+    with_here: tuple[LanguageModel, ...] = ()
     refused: tuple[str, ...] = ()
 
 
@@ -64,23 +67,26 @@ def add_models(endpoint: Endpoint, chosen: Iterable[Candidate]) -> Added:
     here = {model.served_id: model for model in endpoint.language_models.all()}
     aliases = set(LanguageModel.objects.values_list("alias", flat=True))
     made: list[LanguageModel] = []
-    old: list[LanguageModel] = []
+    every: list[LanguageModel] = []
     refused: list[str] = []
     with transaction.atomic():
         for one in {one.served_id: one for one in chosen}.values():
             if one.served_id in here:
-                old.append(here[one.served_id])
+                every.append(here[one.served_id])
                 continue
             try:
                 with transaction.atomic():
-                    made.append(_model(endpoint, one, aliases))
+                    model = _model(endpoint, one, aliases)
             except ValidationError as error:
                 refused.append(f"{one.served_id[:100]!r}: {_words(error)}")
             except IntegrityError:
                 refused.append(f"{one.served_id[:100]!r}: somebody took its alias a moment ago: add it again")
+            else:
+                made.append(model)
+                every.append(model)
         merge_facts(made)
     know(made)
-    return Added(tuple(made), tuple(old), tuple(refused))
+    return Added(tuple(made), tuple(every), tuple(refused))
 
 
 def _model(endpoint: Endpoint, one: Candidate, aliases: set[str]) -> LanguageModel:
