@@ -300,6 +300,18 @@ def test_one_click_brings_a_model_back_to_what_it_was(fast: LanguageModel, statu
     assert (Doubt.objects.count(), open_alerts(), CoolDown.objects.get()) == (0, [], account)
 
 
+def test_a_status_that_a_person_sets_is_their_word_from_then_on(fast: LanguageModel) -> None:
+    tell(fast, "retired")
+    fast.refresh_from_db()
+    fast.alias = "faster"
+    fast.save()
+    assert fast.retired_why
+    fast.status = "active"
+    fast.save()
+    fast.refresh_from_db()
+    assert fast.retired_why == ""
+
+
 def test_an_ordinary_answer_costs_no_query(fast: LanguageModel, django_assert_num_queries: DjangoAssertNumQueries) -> None:
     other = make_model("other")
     keeper = RosterKeeper()

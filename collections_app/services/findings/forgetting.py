@@ -1,4 +1,5 @@
-"""What was learned about a field is forgotten when a person edits it: they know better, or have another account now.
+"""What was learned about a field is forgotten when a person edits it: they know better, or have another account now. So is why
+the bench had retired a model whose status they set.
 
 Watches rows as they are saved, whoever saves them: a form, a bench file, a command.
 """
@@ -25,6 +26,9 @@ def watch_edits() -> None:
 def _model_saved(instance: LanguageModel, update_fields: Iterable[str] | None = None, **_: Any) -> None:
     edited = _edited(instance, WATCHED, update_fields)
     forget_learned(instance.endpoint_id, instance.served_id, edited)
+    if update_fields is None and _edited(instance, ("status", "retired_why"), None) == ["status"]:
+        # From here on it stands as a person's word, whichever it is.
+        instance.retired_why = ""
 
 
 def _endpoint_saved(instance: Endpoint, update_fields: Iterable[str] | None = None, **_: Any) -> None:
