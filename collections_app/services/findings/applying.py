@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 
-from django.db import InterfaceError, OperationalError, transaction
+from django.db import InterfaceError, OperationalError
 
 from collections_app.models import Alert, Doubt, Endpoint, LanguageModel
 from collections_app.models.health.quota import day_in, zone_of
@@ -15,6 +15,7 @@ from collections_app.services.cooling import A_MINUTES, LONGEST, UNSTATED, clipp
 from collections_app.services.findings.finding import Finding
 from collections_app.services.findings.learning import learn_limits, learn_lower
 from collections_app.services.quotas import correct
+from collections_app.services.quotas.counting import counter_of
 from collections_app.services.retirement import doubt, retire
 
 logger = logging.getLogger(__name__)
@@ -33,7 +34,8 @@ def apply_findings(findings: Iterable[Finding]) -> None:
     """Act on what calls told, each in a transaction of its own. Raises OperationalError when the database is away."""
     for finding in findings:
         try:
-            with transaction.atomic():
+            # What follows from one endpoint's calls takes turns with what they reserve: each writes rows that the other reads.
+            with counter_of(finding.endpoint_id):
                 _apply(finding)
         except (OperationalError, InterfaceError):
             raise
