@@ -137,3 +137,29 @@ def test_what_an_endpoint_lists_itself_is_what_can_be_added_with_what_catalogs_k
     assert (both.served_id, both.name, both.free, both.context_window) == ("both", "Both", "quota", 8_192)
     assert own.served_id == "own"
     assert serving.choices[1].here == (model,)
+
+
+def test_an_ollamas_model_without_a_tag_is_its_latest() -> None:
+    endpoint = make_endpoint("ollama", protocol="ollama", base_url="http://127.0.0.1:11434")
+    list_model("qwen3:latest", source="endpoint:ollama", provider="ollama")
+    model = make_model("mine", served_id="qwen3", endpoint=endpoint)
+    (choice,) = served_at(endpoint).choices
+    assert choice.here == (model,)
+    assert add_models(endpoint, [choice.candidate]).with_here == (model,)
+
+
+def test_a_retired_model_is_not_brought_back_by_the_way() -> None:
+    endpoint = make_endpoint("groq", provider="groq")
+    make_model("old", served_id="a-model", endpoint=endpoint, status="retired")
+    added = add_models(endpoint, [Candidate("groq", "a-model")])
+    assert added.with_here == ()
+    assert "retired: restore it first" in added.refused[0]
+
+
+def test_an_alias_that_somebody_took_meanwhile_costs_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    endpoint = make_endpoint("groq", provider="groq")
+    make_model("taken")
+    monkeypatch.setattr("collections_app.catalog.onboarding.adding.propose_alias", lambda served_id, *_: served_id)
+    added = add_models(endpoint, [Candidate("groq", "taken"), Candidate("groq", "free")])
+    assert [model.alias for model in added.models] == ["free"]
+    assert "add it again" in added.refused[0]

@@ -18,7 +18,10 @@ FREE_WORDS = {"zero": "price zero", "quota": "free quota", "local": "local", "pl
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """Which models are to be added: those of these ids, all that are free, or all."""
+    """Which models are to be added: those of these ids, all that are free, or everything.
+
+    Everything with ids: those of them that are listed, since of several servers each has its own.
+    """
 
     ids: Sequence[str] = ()
     all_free: bool = False
@@ -74,10 +77,10 @@ def onboard_models(endpoint: Endpoint, wish: Wish, terminal: Terminal) -> Done:
 
 
 def _chosen(choices: Sequence[Choice], wish: Wish, endpoint: Endpoint) -> list[Candidate]:
+    if wish.everything:
+        return [choice.candidate for choice in choices if not wish.ids or choice.candidate.served_id in wish.ids]
     if wish.ids:
         return _named(wish.ids, choices, endpoint)
-    if wish.everything:
-        return [choice.candidate for choice in choices]
     return [choice.candidate for choice in choices if wish.all_free and choice.candidate.is_free and not choice.here]
 
 

@@ -86,6 +86,15 @@ def test_a_local_server_is_found_its_models_are_added_and_each_is_tried(place: P
 
 
 @pytest.mark.django_db
+def test_of_several_servers_each_gets_those_named_that_it_lists(place: Places) -> None:
+    with Places() as other:
+        other.scripts = {"/v1/models": listing("elsewhere"), "/v1/chat/completions": lambda call: chat(other, call)}
+        onboard("--local", port_of(place), port_of(other), "--add", "good", "elsewhere")
+    added = set(LanguageModel.objects.values_list("endpoint__name", "served_id"))
+    assert added == {(f"local-{port_of(place)}", "good"), (f"local-{port_of(other)}", "elsewhere")}
+
+
+@pytest.mark.django_db
 def test_a_script_is_asked_nothing_and_adds_what_it_names(place: Places) -> None:
     make_endpoint("mine", base_url=f"{place.url}/v1")
     listed = onboard("mine")

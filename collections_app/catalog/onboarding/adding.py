@@ -18,6 +18,7 @@ from collections_app.catalog.onboarding.offers import fields_found, keys_found
 from collections_app.catalog.onboarding.probe_local import LocalServer
 from collections_app.catalog.onboarding.propose import propose_alias, propose_role
 from collections_app.catalog.providers import Provider
+from collections_app.catalog.refreshing.served import listed_id
 from collections_app.models import Endpoint, LanguageModel
 from collections_app.selectors import know
 
@@ -64,29 +65,30 @@ def endpoint_at(server: LocalServer) -> Endpoint:
 def add_models(endpoint: Endpoint, chosen: Iterable[Candidate]) -> Added:
     """Put `chosen` on the bench at `endpoint`, with what is known of them. One that is here already is left as it is."""
     take_in_shipped()
-    here = {model.served_id: model for model in endpoint.language_models.all()}
+    here = {listed_id(endpoint, model.served_id): model for model in endpoint.language_models.all()}
     aliases = set(LanguageModel.objects.values_list("alias", flat=True))
-    made: list[LanguageModel] = []
     every: list[LanguageModel] = []
     refused: list[str] = []
     with transaction.atomic():
         for one in {one.served_id: one for one in chosen}.values():
-            if one.served_id in here:
-                every.append(here[one.served_id])
-                continue
             try:
-                with transaction.atomic():
-                    model = _model(endpoint, one, aliases)
-            except ValidationError as error:
+                model = here.get(listed_id(endpoint, one.served_id)) or _model(endpoint, one, aliases)
+                _refuse_retired(model)
+            except (CannotAddError, ValidationError, IntegrityError) as error:
                 refused.append(f"{one.served_id[:100]!r}: {_words(error)}")
-            except IntegrityError:
-                refused.append(f"{one.served_id[:100]!r}: somebody took its alias a moment ago: add it again")
-            else:
-                made.append(model)
-                every.append(model)
+                continue
+            every.append(model)
+        old = set(here.values())
+        made = [model for model in every if model not in old]
         merge_facts(made)
     know(made)
     return Added(tuple(made), tuple(every), tuple(refused))
+
+
+def _refuse_retired(model: LanguageModel) -> None:
+    """Raise CannotAddError for one that is never to be called, not even once."""
+    if model.status == LanguageModel.Status.RETIRED:
+        raise CannotAddError(f"it is on the bench as {model.alias}, and retired: restore it first")
 
 
 def _model(endpoint: Endpoint, one: Candidate, aliases: set[str]) -> LanguageModel:
@@ -97,7 +99,9 @@ def _model(endpoint: Endpoint, one: Candidate, aliases: set[str]) -> LanguageMod
         role=propose_role(one.served_id, vision=one.vision),
     )
     model.full_clean(validate_unique=False, validate_constraints=False)
-    model.save()
+    # Its own, since somebody may have taken the alias a moment ago: then the others are added all the same.
+    with transaction.atomic():
+        model.save()
     aliases.add(model.alias)
     return model
 
@@ -140,7 +144,11 @@ def missing_fields(provider: Provider, fields: Mapping[str, str]) -> Sequence[st
     return [name for name in provider.url_env if not fields.get(name)]
 
 
-def _words(error: ValidationError) -> str:
+def _words(error: Exception) -> str:
+    if isinstance(error, IntegrityError):
+        return "somebody took its alias a moment ago: add it again"
+    if not isinstance(error, ValidationError):
+        return str(error)
     if not hasattr(error, "error_dict"):
         return " ".join(error.messages)
     return " ".join(f"{name}: {' '.join(texts)}" for name, texts in error.message_dict.items())

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from collections_app.catalog.onboarding.candidates import CATALOGS, Candidate, candidates
 from collections_app.catalog.refresh import refresh
 from collections_app.catalog.refreshing.own_listing import lists
-from collections_app.catalog.refreshing.served import own_source, provider_id
+from collections_app.catalog.refreshing.served import listed_id, own_source, provider_id
 from collections_app.models import CatalogSource, Endpoint, LanguageModel
 
 
@@ -48,7 +48,7 @@ def served_at(endpoint: Endpoint) -> Serving:
     found = [one.with_facts_of(known[one.served_id]) if one.served_id in known else one for one in own] or list(known.values())
     here: dict[str, list[LanguageModel]] = {}
     for model in endpoint.language_models.all():
-        here.setdefault(model.served_id, []).append(model)
+        here.setdefault(listed_id(endpoint, model.served_id), []).append(model)
     found.sort(key=lambda one: one.served_id)
     found.sort(key=lambda one: one.rank)
     return Serving(
