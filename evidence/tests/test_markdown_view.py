@@ -6,7 +6,9 @@ import pytest
 
 from evidence.markdown_view import LONGEST_SHOWN, MOST_LINES, leads_elsewhere, show_markdown
 
-TAGS = set("p h3 h4 h5 h6 em strong s code pre ul ol li blockquote hr br a span div table thead tbody tr th td".split())
+INLINE = {"a", "br", "code", "em", "s", "span", "strong"}
+BLOCKS = {"p", "h3", "h4", "h5", "h6", "pre", "ul", "ol", "li", "blockquote", "hr", "div"}
+TAGS = INLINE | BLOCKS | {"table", "thead", "tbody", "tr", "th", "td"}
 ATTRIBUTES = {"href", "rel", "target", "class", "tabindex", "start", "style"}
 HOSTILE = [
     "<script>alert(1)</script>",
