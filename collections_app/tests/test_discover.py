@@ -65,7 +65,7 @@ def test_a_model_is_on_the_bench_at_its_own_endpoint_and_elsewhere_at_another() 
 
 
 def test_a_provider_is_reached_by_an_endpoint_or_by_a_key_whose_name_alone_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    list_model("a", free="zero", provider="openrouter")
+    list_model("a", free="zero", provider="cerebras")
     list_model("b", free="zero")
     list_model("c", free="zero", provider="mistral")
     # By its URL: the endpoint need not say whose it is.
@@ -75,7 +75,7 @@ def test_a_provider_is_reached_by_an_endpoint_or_by_a_key_whose_name_alone_is_to
     reach = {line.candidate.provider: line.reach for line in page.lines}
     assert [endpoint.name for endpoint in reach["groq"].endpoints] == ["gr"]
     assert reach["mistral"].keys == ("MISTRAL_API_KEY",)
-    assert not reach["openrouter"].is_there
+    assert not reach["cerebras"].is_there
     assert found(reachable=True) == ["b", "c"]
     assert found()[-1] == "a", "what cannot be reached comes after what can"
     assert "a-secret-of-mine" not in repr(page)

@@ -123,6 +123,15 @@ def test_all_that_is_free_is_added_with_what_catalogs_know(place: Places) -> Non
 
 
 @pytest.mark.django_db
+def test_who_says_yes_to_everything_gets_what_is_free(place: Places) -> None:
+    make_endpoint("mine", base_url=f"{place.url}/v1", provider="groq")
+    list_model("good", free="zero")
+    list_model("bad", price_in=1.0, price_out=1.0)
+    assert "ready, good" in onboard("mine", "--yes")
+    assert LanguageModel.objects.get().served_id == "good"
+
+
+@pytest.mark.django_db
 def test_keys_found_are_told_by_name_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GROQ_API_KEY", SECRET)
     said = onboard()
