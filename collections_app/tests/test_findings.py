@@ -101,6 +101,13 @@ def test_what_an_operator_set_holds_and_editing_it_forgets_what_was_learned(fast
     assert known(fast, "context_window") is None
 
 
+def test_what_an_operator_set_for_one_alias_raises_nothing_that_was_learned_for_another(fast: LanguageModel) -> None:
+    make_model("twin", served_id=fast.served_id, context_window=100_000)
+    for window in (8192, 16_384):
+        tell(fast, "context_too_long", window=window, tokens=20_000)
+        assert known(fast, "context_window") == (8192, "learned")
+
+
 def test_an_output_limit_is_learned_and_no_window_from_it(fast: LanguageModel) -> None:
     tell(fast, "output_limit", output_limit=16_384, tokens=40_000)
     tell(fast, "output_limit", output_limit=32_768, tokens=40_000)

@@ -71,6 +71,17 @@ def test_a_minutes_edge_lets_no_second_minutes_calls_through() -> None:
     reserved(quota, at=last + timedelta(seconds=60))
 
 
+def test_a_moment_is_a_tenth_of_a_second_and_counts_as_its_end() -> None:
+    quota = Quota(pattern="fast", requests_per_minute=500)
+    for millisecond in range(500):
+        reserved(quota, at=NOON + timedelta(milliseconds=millisecond + 1))
+    assert Usage.objects.filter(span="minute").count() == 5
+    assert refused(quota, at=seconds(59)).until == seconds(60.1)
+    for _ in range(100):
+        reserved(quota, at=seconds(60.1))
+    assert refused(quota, at=seconds(60.1)).until == seconds(60.2)
+
+
 def test_a_day_begins_at_the_providers_midnight() -> None:
     utc, pacific = (Quota(pattern=zone, requests_per_day=1, zone=zone) for zone in ("UTC", "America/Los_Angeles"))
     for quota, ends in ((utc, MIDNIGHT), (pacific, MIDNIGHT + timedelta(hours=8))):

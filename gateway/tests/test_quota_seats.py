@@ -35,6 +35,8 @@ COLLECTIONS = {name: [name] for name in MODELS} | {
     "pair": ["plain", "minute"],
     "merging": ["plain", "telling"],
 }
+# What the fake upstream says that every answer took.
+USED = 12
 ROUTER = """
 [endpoints.router]
 protocol = "openai_chat"
@@ -150,6 +152,11 @@ def test_a_prompt_that_no_minute_has_room_for_is_refused_before_it_is_sent(bench
     )
     assert upstream.stats["say-tokens"] == 0
     assert seats(bench.chat("bench/tokens", "Short."))["tokens"] == "ok"
+    # Not the estimate of its prompt: what its provider counted.
+    assert bench.rows("select span, tokens from collections_app_usage where served_id = 'say-tokens' order by span") == [
+        ("day", USED),
+        ("minute", USED),
+    ]
 
 
 def test_what_replies_tell_of_limits_is_counted_from_then_on(bench):
@@ -198,7 +205,12 @@ def test_a_wait_that_fits_is_waited_and_no_longer_one(monkeypatch):
 def test_waits_add_up_to_no_more_than_one(monkeypatch):
     clock = [0.0]
     monkeypatch.setattr(turnstile.time, "monotonic", lambda: clock[0])
-    monkeypatch.setattr(turnstile.time, "sleep", lambda seconds: clock.__setitem__(0, clock[0] + seconds))
+
+    def sleep(seconds):
+        clock[0] += seconds
+        assert clock[0] < 60, "it waits for ever"
+
+    monkeypatch.setattr(turnstile.time, "sleep", sleep)
     claim, _, _, _ = reservation(1)
     at = datetime.now(UTC)
     gate = Turnstile(lambda _: Refused(at=at, until=at + timedelta(seconds=8), why="others came first"))
