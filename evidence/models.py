@@ -129,6 +129,8 @@ class Verdict(models.Model):
     false = models.JSONField(default=list, help_text="Claims that did not.")
     score = models.FloatField(null=True, help_text="0 to 1.")
     correction = models.TextField(blank=True)
+    # Of the claims that held, those that no other seat of the panel was found to make; known where another was judged too.
+    unique_finds = models.PositiveIntegerField(default=0, editable=False)
     given_by = models.CharField(max_length=64)
     given_at = models.DateTimeField()
     replaced_at = models.DateTimeField(null=True)
@@ -146,30 +148,49 @@ class Verdict(models.Model):
 
 
 class Tally(models.Model):
-    """What calls of one model on one shape came to that are not in the log any more; the log's own are not in it."""
+    """What one model's calls that ended came to: those of one day, shape, collection and kind of seat.
+
+    Kept by the transactions that end, judge and remove calls (evidence/tallies.py). Rows `in_log` are of calls that the log
+    still holds, and can be made again from it; the others are of calls that it has forgotten.
+    """
+
+    class Seat(models.TextChoices):
+        MEMBER = "member"
+        EXPLORER = "explorer"
+        # Merging others' answers is another task, and counted apart wherever models are compared.
+        MERGER = "merger"
 
     language_model = models.ForeignKey(LanguageModel, on_delete=models.SET_NULL, null=True, related_name="tallies")
     alias = models.CharField(max_length=64)
     endpoint_name = models.CharField(max_length=32)
     served_id = models.CharField(max_length=200)
     shape = models.CharField(max_length=32)
-    merging = models.BooleanField(default=False, help_text="Its calls merged others' answers, which is another task.")
+    collection_name = models.CharField(max_length=40, blank=True)
+    seat = models.CharField(max_length=10, choices=Seat.choices, blank=True, help_text="Empty: a member or an explorer.")
+    day = models.DateField(help_text="The day on which they were asked, in UTC.")
+    in_log = models.BooleanField(default=False)
     last_asked = models.DateTimeField()
-    asked = models.PositiveBigIntegerField(default=0)
-    answered = models.PositiveBigIntegerField(default=0)
-    empty = models.PositiveBigIntegerField(default=0)
-    failed = models.PositiveBigIntegerField(default=0)
-    useful = models.PositiveBigIntegerField(default=0, help_text="Calls judged useful.")
-    not_useful = models.PositiveBigIntegerField(default=0)
-    claims_real = models.PositiveBigIntegerField(default=0)
-    claims_false = models.PositiveBigIntegerField(default=0)
+    # Signed, since what is taken off is added with a minus; no sum of them is ever below zero.
+    asked = models.BigIntegerField(default=0)
+    answered = models.BigIntegerField(default=0)
+    empty = models.BigIntegerField(default=0)
+    failed = models.BigIntegerField(default=0)
+    seconds = models.FloatField(default=0, help_text="Of the answered ones together.")
+    owed = models.BigIntegerField(default=0, help_text="Answered ones without a verdict, that can still be judged.")
+    useful = models.BigIntegerField(default=0, help_text="Calls judged useful.")
+    not_useful = models.BigIntegerField(default=0)
+    claims_real = models.BigIntegerField(default=0)
+    claims_false = models.BigIntegerField(default=0)
+    unique_finds = models.BigIntegerField(default=0)
 
     class Meta:
+        verbose_name_plural = "tallies"
         constraints = [
             models.UniqueConstraint(
-                fields=["alias", "endpoint_name", "served_id", "shape", "merging"], name="one_tally_a_model_and_shape"
+                fields=["day", "alias", "endpoint_name", "served_id", "shape", "collection_name", "seat", "in_log"],
+                name="one_tally_a_day",
             )
         ]
 
     def __str__(self) -> str:
-        return f"{self.alias} on {self.shape}: {self.asked} asked"
+        return f"{self.alias} on {self.shape}, {self.day}: {self.asked} asked"

@@ -3,19 +3,23 @@
 Decides nothing and asks no model. Each function is one transaction.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol, Required, TypedDict, Unpack
+from typing import Any, Protocol, Required, TypedDict, TypeVar, Unpack
 
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
+from evidence.claims import find_unique
 from evidence.errors import NotYours, StillRunning, UnknownCall
 from evidence.models import Call, IdempotencyKey, Panel, Verdict
 from evidence.selectors import call_named
 from evidence.storable import storable
+from evidence.tallies import AT_ONCE, Calls, count, uncount
 from keys.services import LOCAL
+
+Written = TypeVar("Written", str, int)
 
 # Each lost race means that another verdict on the same call was written in between.
 MOST_LOST_RACES = 20
@@ -127,7 +131,7 @@ def _running_call(panel: Panel, seat: PlannedSeat, asked_at: datetime) -> Call:
 
 
 # One statement prepared once, since five seats a panel end by it: the ORM builds its UPDATE anew for every row, which was
-# a quarter of a panel's CPU time.
+# a quarter of a panel's CPU time. Each is executed on its own, since only so a database tells which rows it changed.
 ENDING = (
     "status",
     "error_kind",
@@ -159,8 +163,14 @@ def record_calls(ended: Iterable[EndedCall]) -> None:
 
     Only a running call is ended: whoever comes second (a late answer after an interruption) changes nothing.
     """
+    written = []
     with connection.cursor() as cursor:
-        cursor.executemany(END_CALL, [_ending(call) for call in ended])
+        for call in ended:
+            cursor.execute(END_CALL, _ending(call))
+            if cursor.rowcount:
+                written.append(call.call)
+    for some in _parts(written):
+        count(Calls.named(some))
 
 
 def _ending(call: EndedCall) -> list[Any]:
@@ -179,10 +189,21 @@ def interrupt_running(why: str) -> int:
     """End every call left running by a process that is gone; returns how many. What had finished is kept."""
     running = list(Call.objects.filter(status=Call.Status.RUNNING).order_by("pk").values_list("pk", flat=True))
     interrupted = (Call.Status.ERROR, "interrupted", why, Call.Status.RUNNING)
+    written = []
     with connection.cursor() as cursor:
-        cursor.executemany(INTERRUPT_CALL, [(*interrupted, pk, Call.Status.RUNNING) for pk in running])
+        for pk in running:
+            cursor.execute(INTERRUPT_CALL, (*interrupted, pk, Call.Status.RUNNING))
+            if cursor.rowcount:
+                written.append(pk)
+    for some in _parts(written):
+        count(Calls.with_keys(some))
     Panel.objects.filter(reply="merged", note="").exclude(calls__seat_name="merger").update(note=f"Not merged: {why}.")
     return len(running)
+
+
+def _parts(written: Sequence[Written]) -> Iterator[Sequence[Written]]:
+    for start in range(0, len(written), AT_ONCE):
+        yield written[start : start + AT_ONCE]
 
 
 def record_verdict(*, call_id: str, given_by: str, **judgement: Unpack[Judgement]) -> tuple[Verdict, bool]:
@@ -217,11 +238,18 @@ def _judgeable_call(call_id: str, given_by: str) -> Call:
 @transaction.atomic
 def _replace_verdict(call: Call, fields: dict[str, Any], given_by: str) -> tuple[Verdict, bool]:
     """Write a verdict in place of the one that counts. Raises IntegrityError when another took that place meanwhile."""
+    # Locked, where a database has such locks: what is unique about a claim depends on the verdicts of the other seats.
+    Panel.objects.select_for_update().filter(pk=call.panel_id).values_list("pk").first()
     counting = call.verdicts.filter(replaced_at=None).first()
     now = timezone.now()
+    if counting is not None and all(getattr(counting, name) == value for name, value in fields.items()):
+        return counting, False
+    panel = Calls.of_panels([call.panel_id])
+    uncount(panel)
     if counting is not None:
-        if all(getattr(counting, name) == value for name, value in fields.items()):
-            return counting, False
         # That row and no other: a verdict that came after it is met by the constraint, then compared in its turn.
         Verdict.objects.filter(pk=counting.pk, replaced_at=None).update(replaced_at=now)
-    return call.verdicts.create(**fields, given_by=given_by, given_at=now), True
+    verdict = call.verdicts.create(**fields, given_by=given_by, given_at=now)
+    find_unique(call.panel_id)
+    count(panel)
+    return verdict, True

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Count, Exists, IntegerField, Max, OuterRef, Prefetch, Q, QuerySet, Subquery, Sum
+from django.db.models import Exists, IntegerField, Max, OuterRef, Prefetch, QuerySet, Subquery, Sum
 
 from collections_app.models import LanguageModel
 from evidence.models import Call, IdempotencyKey, Panel, Tally, Verdict
@@ -55,24 +55,21 @@ def staleness(shape: str, language_model_ids: Collection[int]) -> Mapping[int, t
 
 def _forgotten(shape: str, language_model_ids: Collection[int]) -> dict[int, tuple[datetime | None, int]]:
     """The same by the calls that are not in the log any more; no model that was never asked."""
-    tallies = Tally.objects.filter(shape=shape, merging=False, language_model__in=language_model_ids).order_by()
+    tallies = _tallies(shape, language_model_ids).filter(in_log=False)
     counts = tallies.values_list("language_model").annotate(Max("last_asked"), Sum("asked"))
     return {pk: (last_asked, min(asked, MOST_COUNTED)) for pk, last_asked, asked in counts}
 
 
 def useful_verdicts(shape: str, language_model_ids: Collection[int]) -> Mapping[int, tuple[int, int]]:
-    """Return, by model, how many of its answers on `shape` were judged useful and how many judged. Two queries."""
-    counting = Verdict.objects.filter(replaced_at=None, call__shape=shape, call__language_model__in=language_model_ids)
-    rows = counting.exclude(call__seat_name="merger").order_by().values_list("call__language_model")
-    counts = rows.annotate(judged_useful=Count("pk", filter=Q(useful=True)), judged=Count("pk"))
-    past = Tally.objects.filter(shape=shape, merging=False, language_model__in=language_model_ids).order_by()
-    before = past.values_list("language_model").annotate(Sum("useful"), Sum("not_useful"))
-    found = {pk: (judged_useful, judged) for pk, judged_useful, judged in counts}
-    for pk, useful, not_useful in before:
-        if useful + not_useful:
-            judged_useful, judged = found.get(pk, (0, 0))
-            found[pk] = judged_useful + useful, judged + useful + not_useful
-    return found
+    """Return, by model, how many of its answers on `shape` were judged useful and how many judged. One query."""
+    counts = _tallies(shape, language_model_ids).values_list("language_model").annotate(Sum("useful"), Sum("not_useful"))
+    return {pk: (useful, useful + not_useful) for pk, useful, not_useful in counts if useful + not_useful}
+
+
+def _tallies(shape: str, language_model_ids: Collection[int]) -> QuerySet[Tally]:
+    """Of members and explorers."""
+    tallies = Tally.objects.filter(shape=shape, language_model__in=language_model_ids).order_by()
+    return tallies.exclude(seat=Tally.Seat.MERGER)
 
 
 def panel_known_as(asked_by: str, key: str, *, since: datetime) -> IdempotencyKey | None:

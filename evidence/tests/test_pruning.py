@@ -5,6 +5,7 @@ from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db.models import Sum
 from django.test import override_settings
 from django.utils import timezone
 
@@ -14,6 +15,7 @@ from evidence.models import Call, IdempotencyKey, Panel, Tally, Verdict
 from evidence.pruning import Pruned, prune_panels
 from evidence.selectors import staleness, useful_verdicts
 from evidence.services import KnownAs, record_verdict
+from evidence.tallies import COUNTS
 from evidence.tests.rows import end, make_model, make_panel
 
 pytestmark = pytest.mark.django_db
@@ -36,6 +38,11 @@ def known() -> tuple[object, object]:
     models = [model.pk for model in LanguageModel.objects.all()]
     last_asked = {pk: last for pk, (last, _) in staleness("general", models).items()}
     return last_asked, useful_verdicts("general", models)
+
+
+def of(alias: str) -> dict[str, int]:
+    """What a model's tallies come to."""
+    return Tally.objects.filter(alias=alias).aggregate(**{name: Sum(name) for name in COUNTS})
 
 
 def before(days: float):
@@ -81,20 +88,21 @@ def test_counts_add_up_over_several_prunings() -> None:
         judge(panel, "member1", days == 30, real=["a", "b"], false=["c"])
         judge(panel, "member1", days == 30, real=["a"])
         prune_panels(before(days - 1))
-    fast, slow = Tally.objects.get(alias="fast"), Tally.objects.get(alias="slow")
-    assert (fast.asked, fast.answered, fast.useful, fast.not_useful) == (2, 2, 1, 1)
-    assert (fast.claims_real, fast.claims_false) == (2, 0)
-    assert (slow.asked, slow.answered, slow.empty, slow.failed) == (2, 0, 1, 1)
-    assert fast.language_model == make_model("fast")
-    assert round((timezone.now() - fast.last_asked) / timedelta(days=1)) == 20
+    fast, slow = of("fast"), of("slow")
+    assert (fast["asked"], fast["answered"], fast["useful"], fast["not_useful"]) == (2, 2, 1, 1)
+    assert (fast["claims_real"], fast["claims_false"], fast["owed"]) == (2, 0, 0)
+    assert (slow["asked"], slow["answered"], slow["empty"], slow["failed"]) == (2, 0, 1, 1)
+    tallies = Tally.objects.filter(alias="fast").order_by("day")
+    assert [tally.language_model for tally in tallies] == [make_model("fast")] * 2
+    assert [round((timezone.now() - tally.last_asked) / timedelta(days=1)) for tally in tallies] == [30, 20]
 
 
 def test_shapes_and_merging_are_kept_apart() -> None:
     ended_panel(("member1", "fast"), ("merger", "fast"), days_ago=9, shape="code")
     ended_panel(("member1", "fast"), days_ago=9, shape="prose")
     prune_panels(before(1))
-    kept = Tally.objects.order_by("shape", "merging").values_list("shape", "merging", "asked")
-    assert list(kept) == [("code", False, 1), ("code", True, 1), ("prose", False, 1)]
+    kept = Tally.objects.order_by("shape", "seat").values_list("shape", "seat", "asked")
+    assert list(kept) == [("code", "member", 1), ("code", "merger", 1), ("prose", "member", 1)]
     assert staleness("code", [make_model("fast").pk])[make_model("fast").pk][1] == 1
 
 
@@ -126,9 +134,9 @@ def test_many_go_in_batches_and_a_stop_between_two_keeps_what_is_done(monkeypatc
 
     with pytest.raises(InterruptedError):
         prune_panels(before(1), after_each=stop)
-    assert (Panel.objects.count(), Tally.objects.get().asked) == (4, 3)
+    assert (Panel.objects.count(), Tally.objects.get(in_log=False).asked, Tally.objects.get(in_log=True).asked) == (4, 3, 4)
     assert prune_panels(before(1)).panels == 4
-    assert Tally.objects.get().asked == 7
+    assert (Tally.objects.get().asked, Tally.objects.get().in_log) == (7, False)
 
 
 def test_the_command_keeps_as_many_days_as_it_is_told() -> None:
