@@ -73,12 +73,6 @@ class LanguageModelAdmin(KnownPage):
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> Any:
         return StandingList
 
-    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        """A status that a person chose is not the bench's any more, nor is its reason."""
-        if "status" in form.changed_data:
-            obj.retired_why = ""
-        super().save_model(request, obj, form, change)
-
     @admin.display(description="model id, endpoint", ordering="served_id")
     def served(self, model: LanguageModel) -> SafeString:
         return _cell("served", model)

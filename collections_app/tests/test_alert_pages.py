@@ -56,7 +56,9 @@ def test_open_ones_come_first_however_old_they_are(client: Client) -> None:
     tell("old-and-open")
     Alert.objects.update(opened_at=timezone.now() - timedelta(days=30))
     now = timezone.now()
-    Alert.objects.create(kind="gone", about="new-and-over", message="m", to_do="t", opened_at=now, resolved_at=now)
+    Alert.objects.bulk_create(
+        Alert(kind="gone", about=f"new-and-over-{n}", message="m", to_do="t", opened_at=now, resolved_at=now) for n in range(60)
+    )
     text = page(client)
     assert text.index("old-and-open") < text.index("new-and-over")
 

@@ -1,7 +1,9 @@
 """What is known and how models do, as people see it: by source, by limit, by place; quick however much there is."""
 
+import threading
 import time
 from datetime import datetime, timedelta
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import pytest
@@ -12,7 +14,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from collections_app.catalog.background import background_refresh
+from collections_app.catalog.background import BackgroundRefresh, background_refresh
 from collections_app.models import CatalogSource, Change, CoolDown, DecisionModel, Doubt, Endpoint, Fact, LanguageModel, Usage
 from collections_app.services.cooling import cool_down
 from collections_app.services.retirement import retire
@@ -353,6 +355,39 @@ def test_a_source_is_asked_in_a_thread_of_its_own_and_its_answer_is_there_at_the
     assert "Under way" not in page(client, "catalogsource/")
 
 
+@pytest.mark.django_db(transaction=True)
+def test_a_refresh_under_way_is_shown_and_no_second_one_begins(client: Client, places: Places) -> None:
+    go_on = threading.Event()
+
+    def slowly(handler: BaseHTTPRequestHandler) -> None:
+        go_on.wait(20)
+        sending(catalogs.listing(catalogs.openrouter("acme/fast")))(handler)
+
+    places.scripts[PATHS["openrouter"]] = slowly
+    try:
+        text = client.post(f"{URL}catalogsource/openrouter/refresh/", follow=True).content.decode()
+        assert "Under way" in text
+        text = client.post(f"{URL}catalogsource/all/refresh/", follow=True).content.decode()
+        assert "A refresh is under way: wait for its end." in text
+        assert "reading <bdi>openrouter</bdi>, 0 of 1 done" in text
+    finally:
+        go_on.set()
+        background_refresh().wait(20)
+    assert background_refresh().progress is None
+
+
+def test_a_listing_that_shrank_is_taken_by_one_click(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[Any, Any]] = []
+    monkeypatch.setattr(
+        BackgroundRefresh, "start", lambda self, names, *, accept_shrunken: bool(asked.append((names, accept_shrunken))) or True
+    )
+    CatalogSource.objects.create(name="openrouter", error="take it with refresh_catalog openrouter --accept-shrunken")
+    assert page(client, "catalogsource/").count("Take the smaller list") == 1
+    client.post(f"{URL}catalogsource/openrouter/accept/")
+    client.post(f"{URL}catalogsource/all/refresh/")
+    assert asked == [(["openrouter"], True), ([], False)]
+
+
 def test_refreshing_is_a_post_for_a_source_there_is(client: Client) -> None:
     assert client.get(f"{URL}catalogsource/openrouter/refresh/").status_code == 405
     assert client.post(f"{URL}catalogsource/nobody/refresh/").status_code == 404
@@ -366,7 +401,16 @@ def test_refreshing_is_a_post_for_a_source_there_is(client: Client) -> None:
 def test_what_others_wrote_is_text_with_its_marks_spelt_out_and_cut(client: Client) -> None:
     endpoint = make_endpoint("groq")
     model = make_model("fast", endpoint=endpoint, served_id=HOSTILE)
-    learn(model, "learned", context_window=HOSTILE, free=HOSTILE, retires=HOSTILE + "w" * 300, requests_per_day=5, note=HOSTILE)
+    learn(
+        model,
+        "learned",
+        context_window=HOSTILE,
+        free=HOSTILE,
+        price_in=HOSTILE,
+        retires=HOSTILE + "w" * 300,
+        requests_per_day=5,
+        note=HOSTILE,
+    )
     learn(model, "freellmapi", served_id=f"*{HOSTILE}", requests_per_day=7)
     now = timezone.now()
     for served_id in (HOSTILE, f"*{HOSTILE}"):
@@ -378,12 +422,13 @@ def test_what_others_wrote_is_text_with_its_marks_spelt_out_and_cut(client: Clie
     Endpoint.objects.update(provider=HOSTILE)
     paths = ("languagemodel/", "cooldown/", "catalogsource/?source=openrouter", "endpoint/", f"endpoint/{endpoint.pk}/change/")
     for path in (*paths, f"languagemodel/{model.pk}/change/", f"languagemodel/{gone.pk}/change/"):
-        # A form's own fields hold what is saved, mark for mark.
         text = page(client, path)
         assert "<script>alert" not in text, path
         assert "<img src=x" not in text, path
         assert "[U+202E]gnp" in text, path
         assert "w" * 200 not in text, path
+        # A form's own fields hold what is saved, mark for mark.
+        assert "/change/" in path or "\u202e" not in text, path
 
 
 @pytest.mark.parametrize("path", LISTS)
@@ -403,13 +448,10 @@ def test_pages_of_two_thousand_models_are_quick(client: Client) -> None:
     assert first
     for path in (*LISTS, "languagemodel/?p=9", "cooldown/?page=9", f"languagemodel/{first.pk}/change/"):
         page(client, path)
-        taken = []
-        for _ in range(3):
-            began = time.perf_counter()
-            page(client, path)
-            taken.append(time.perf_counter() - began)
-        # The quickest is what it costs; the others are what else the machine does.
-        assert min(taken) < SECONDS, (path, taken)
+        # Of the processor, which SQLite works on too: what else this machine does is not the page's.
+        began = time.process_time()
+        page(client, path)
+        assert time.process_time() - began < SECONDS, path
 
 
 def fill(models: int, endpoints: int) -> None:
