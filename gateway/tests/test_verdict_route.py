@@ -21,7 +21,7 @@ def request(method, body=b"", content_type="application/json"):
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
 
     async def send():
-        app = Edge(json_app=json_app, stream_app=stream_app, site=json_app)
+        app = Edge(json_app=json_app, stream_app=stream_app, site=json_app, live=json_app)
         response = await HttpCommunicator(app, method, "/bench/verdict", body=raw, headers=headers).get_response(10)
         return response["status"], dict(response["headers"]), json.loads(response["body"])
 
