@@ -86,6 +86,9 @@ APPEND_SLASH = True
 # The edge holds bodies to BENCH_MAX_BODY_BYTES and answers in the format's own shape; Django's own
 # 2.5 MB limit would turn a larger prompt into an HTML page.
 DATA_UPLOAD_MAX_MEMORY_SIZE = None
+# An image is written down nowhere, not even while it is uploaded: Django would put what is larger than this into a file.
+FILE_UPLOAD_MAX_MEMORY_SIZE = BENCH_MAX_BODY_BYTES + 1
+FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.MemoryFileUploadHandler"]
 
 INSTALLED_APPS = [
     "unfold",

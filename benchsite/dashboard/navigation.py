@@ -19,6 +19,7 @@ GROUPS = (
     (
         "Ask",
         (
+            ("Playground", "chat", "playground:page", "Ask a collection from here, and judge each answer as it lands."),
             ("Collections", "groups", "collections_app.Collection", "Models that answer together, asked for as bench/<name>."),
             ("Models", "neurology", "collections_app.LanguageModel", "Who can sit: an endpoint and the id it serves."),
             ("Endpoints", "dns", "collections_app.Endpoint", "Providers' APIs, and where their keys are."),
