@@ -1,5 +1,6 @@
-"""The call log in the dashboard, to read: its rows are written by what happens, never by hand."""
+"""The call log in the dashboard, to read, and what it comes to: rows are written by what happens, never by hand."""
 
 from evidence.admin.panels import PanelAdmin
+from evidence.admin.standing.leaderboard import TallyAdmin
 
-__all__ = ["PanelAdmin"]
+__all__ = ["PanelAdmin", "TallyAdmin"]

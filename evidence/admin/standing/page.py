@@ -1,0 +1,132 @@
+"""What the pages of evidence share: filters, a table that can be had as CSV, and the way to one another."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar
+
+from django.core.exceptions import PermissionDenied
+from django.core.paginator import Paginator
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from unfold.admin import ModelAdmin
+
+from evidence.admin.standing.asked import WantedForm, form_for
+from evidence.admin.standing.csv_out import download
+from evidence.selectors.standing import Record
+
+ON_A_PAGE = 50
+Table = tuple[Sequence[str], Iterable[Sequence[Any]]]
+
+
+class StandingPage:
+    """One page. `filters` are the form's fields; a shape is the one most judged unless `first_shape` is another."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    about: ClassVar[str]
+    template: ClassVar[str]
+    filters: ClassVar[tuple[str, ...]] = ()
+    first_shape: ClassVar[str] = ""
+
+    def __init__(self, admin: ModelAdmin) -> None:
+        self.admin = admin
+
+    def view(self, request: HttpRequest) -> HttpResponseBase:
+        if not self.admin.has_view_permission(request):
+            raise PermissionDenied
+        form = form_for(request.GET, self.filters, first=self.first_shape)
+        if request.GET.get("format") == "csv":
+            return download(self.name, *self.table(form))
+        context = {
+            **self.admin.admin_site.each_context(request),
+            "title": self.title,
+            "content_title": self.title,
+            "is_fullwidth": "1",
+            "page_about": self.about,
+            "page_name": self.name,
+            "tabs": tabs(self.name),
+            "form": form,
+            "wanted": form.wanted,
+            "csv": with_query(request, format="csv", page=None),
+            **self.shown(request, form),
+        }
+        return TemplateResponse(request, self.template, context)
+
+    def shown(self, request: HttpRequest, form: WantedForm) -> dict[str, Any]:
+        """What the template is given."""
+        raise NotImplementedError
+
+    def table(self, form: WantedForm) -> Table:
+        """The header and the rows of the whole table, whatever page of it is shown."""
+        raise NotImplementedError
+
+
+TABS = (
+    ("leaderboard", "Leaderboard", "evidence_tally_changelist"),
+    ("trends", "Trends", "evidence_trends"),
+    ("owed", "Verdicts owed", "evidence_owed"),
+    ("wrong", "Confidently wrong", "evidence_wrong"),
+    ("finds", "Unique finds", "evidence_finds"),
+    ("promotions", "Explorers to promote", "evidence_promotions"),
+)
+
+
+def tabs(current: str) -> list[dict[str, Any]]:
+    return [{"title": title, "link": reverse(f"admin:{url}"), "current": name == current} for name, title, url in TABS]
+
+
+def with_query(request: HttpRequest, **changed: str | None) -> str:
+    """The query of this page with other values; without those that are None."""
+    query = request.GET.copy()
+    for name, value in changed.items():
+        query.pop(name, None)
+        if value is not None:
+            query[name] = value
+    return query.urlencode()
+
+
+def paged(request: HttpRequest, rows: Sequence[Any]) -> dict[str, Any]:
+    """The page of rows that is asked for, its first row's number, and links to the pages around it."""
+    page = Paginator(rows, ON_A_PAGE).get_page(request.GET.get("page", "1")[:9])
+    numbers = page.paginator.get_elided_page_range(page.number, on_each_side=1, on_ends=1)
+    links = [
+        (str(number), with_query(request, page=str(number)) if isinstance(number, int) and number != page.number else "")
+        for number in numbers
+    ]
+    return {"page": page, "pages": links if page.paginator.num_pages > 1 else [], "before": page.start_index() - 1}
+
+
+RECORD_HEADER = (
+    "alias",
+    "endpoint",
+    "model_id",
+    "shape",
+    "asked",
+    "answered",
+    "empty",
+    "failed",
+    "judged",
+    "useful",
+    "share_low_95",
+    "share_high_95",
+    "claims_real",
+    "claims_false",
+    "unique_finds",
+    "verdicts_owed",
+    "median_seconds",
+    "p95_seconds",
+    "timed",
+    "last_asked",
+)
+
+
+def record_row(record: Record, shape: str) -> Sequence[Any]:
+    share = record.share
+    return (
+        *(record.alias, record.endpoint_name, record.served_id, record.shape or shape or "every shape"),
+        *(record.asked, record.answered, record.empty, record.failed, record.judged, record.useful),
+        *((share.low, share.high) if share.of else (None, None)),
+        *(record.claims_real, record.claims_false, record.unique_finds, record.owed),
+        *(record.median, record.p95, record.timed, record.last_asked),
+    )
