@@ -206,10 +206,10 @@ UNFOLD = {
     "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": "benchsite.dashboard.navigation.icon"}],
     # Its colours are a stylesheet's: as a setting they would be written into every page.
     "COLORS": "benchsite.dashboard.navigation.no_colours",
-    "STYLES": ["benchsite.dashboard.navigation.colours", "benchsite.dashboard.navigation.stylesheet"],
-    "SCRIPTS": ["benchsite.dashboard.navigation.strict"],
+    "STYLES": [f"benchsite.dashboard.navigation.{name}" for name in ("colours", "frame", "stylesheet")],
+    "SCRIPTS": [f"benchsite.dashboard.navigation.{name}" for name in ("light_or_dark", "strict")],
     "LOGIN": {"form": "benchsite.dashboard.login.LoginForm"},
-    "SIDEBAR": {"navigation": "benchsite.dashboard.navigation.groups"},
+    "SIDEBAR": {"navigation": "benchsite.dashboard.navigation.groups", "show_search": True, "command_search": True},
 }
 
 # What the change log keeps. Names, which outlive the rows they name, and neither addresses nor a header's value: what a

@@ -1,7 +1,9 @@
 """The site's addresses: health and the dashboard. The gateway's routes are its own (gateway/urls.py)."""
 
+from django.conf import settings
 from django.contrib import admin
 from django.urls import include, path
+from django.views.generic import RedirectView
 
 from benchsite.dashboard.login import login
 from benchsite.front_page import front_page
@@ -9,6 +11,8 @@ from benchsite.health import healthz, readyz
 
 urlpatterns = [
     path("", front_page),
+    # Asked for unasked, also where no page has named an icon: by browsers, for whatever they show of this server.
+    path("favicon.ico", RedirectView.as_view(url=f"{settings.STATIC_URL}benchsite/icon.svg")),
     path("healthz", healthz),
     path("readyz", readyz),
     path("admin/login/", login),

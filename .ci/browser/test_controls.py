@@ -90,6 +90,50 @@ def test_a_theme_and_a_hidden_sidebar_are_remembered(page: Page) -> None:
     expect(page.locator("#nav-sidebar")).to_be_hidden()
 
 
+def test_a_theme_takes_effect_at_once_and_the_systems_is_followed_where_none_is_chosen(page: Page) -> None:
+    page.goto("/admin/")
+    html = page.locator("html")
+    page.get_by_role("button", name="local").click()
+    for choice, dark in (("Dark", True), ("Light", False), ("Dark", True), ("System", False)):
+        page.get_by_role("button", name=choice, exact=True).click()
+        expect(page.get_by_role("button", name=choice, exact=True)).to_have_attribute("aria-pressed", "true")
+        assert html.evaluate("(html) => html.classList.contains('dark')") is dark, choice
+    page.emulate_media(color_scheme="dark")
+    expect(page.locator("html.dark")).to_have_count(1)
+
+
+def test_the_frame_is_used_by_keyboard(page: Page) -> None:
+    page.goto("/admin/collections_app/collection/")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to content")).to_be_in_viewport()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.closest('#content') !== null")
+    page.get_by_role("button", name="Navigation").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#nav-sidebar")).to_be_hidden()
+    page.keyboard.press("Enter")
+    expect(page.locator("#nav-sidebar")).to_be_visible()
+    page.get_by_role("button", name="Search pages").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("[x-ref=searchInputCommand]")).to_be_focused()
+
+
+def test_every_kind_of_page_is_seen_and_left_without_scripts(browser: Browser, server: RunningServer) -> None:
+    for width in (1280, 390):
+        context = browser.new_context(
+            base_url=server.base_url, viewport={"width": width, "height": 900}, java_script_enabled=False
+        )
+        shown = context.new_page()
+        shown.goto("/admin/")
+        shown.get_by_role("navigation", name="Pages").get_by_role("link", name="Models", exact=True).click()
+        expect(shown.get_by_role("link", name="first", exact=True)).to_be_visible()
+        shown.get_by_role("link", name="ad hoc: sits when named, never explores").click()
+        expect(shown.get_by_text("No results found")).to_be_visible()
+        expect(shown.get_by_role("button", name="Log out")).to_be_visible()
+        context.close()
+
+
 def test_a_page_is_found_by_its_name_and_nothing_is_by_none(page: Page) -> None:
     page.goto("/admin/")
     page.keyboard.press("Control+k")

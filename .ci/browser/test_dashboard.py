@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urldefrag, urlsplit
 
 import hostile
 import pytest
@@ -134,7 +134,7 @@ def crawled(page: Page, server: RunningServer) -> list[str]:
         found[kind] = path
         page.goto(server.base_url + path)
         links = page.eval_on_selector_all("a[href]", "(all) => all.map((link) => link.href)")
-        waiting += [link.removeprefix(server.base_url) for link in links if link.startswith(server.base_url)]
+        waiting += [urldefrag(link).url.removeprefix(server.base_url) for link in links if link.startswith(server.base_url)]
     return [*found.values(), *ASKED_FOR_BADLY]
 
 

@@ -20,14 +20,17 @@ GROUPS = (
         "Ask",
         (
             ("Playground", "chat", "playground:page", "Ask a collection from here, and judge each answer as it lands."),
+            ("Panels", "forum", "evidence.Panel", "What was asked, every seat's answer, and verdicts."),
+        ),
+    ),
+    (
+        "Bench",
+        (
             ("Collections", "groups", "collections_app.Collection", "Models that answer together, asked for as bench/<name>."),
             ("Models", "neurology", "collections_app.LanguageModel", "Who can sit: an endpoint and the id it serves."),
             ("Endpoints", "dns", "collections_app.Endpoint", "Providers' APIs, and where their keys are."),
-            ("Shapes", "category", "collections_app.Shape", "Kinds of work, and the roles that explore on each."),
-            ("Decision models", "alt_route", "collections_app.DecisionModel", "Who may say which shape a request has."),
             ("Discover", "travel_explore", "admin:collections_app_discover", "Models that could be added, free ones first."),
             ("Onboarding", "add_link", "admin:collections_app_onboarding", "From a key or local server to models that answer."),
-            ("Limits", "tune", "collections_app.Limits", "How many seats a panel has."),
         ),
     ),
     (
@@ -36,15 +39,17 @@ GROUPS = (
             ("Alerts", "notifications", ALERTS, "What to act on: went paid, gone, a key refused, a limit nearly out."),
             ("Limits left", "speed", "collections_app.CoolDown", "Who rests until when, and what is left of every limit."),
             ("Sources", "database", "collections_app.CatalogSource", "Who lists models, and when each last did."),
+            ("Jobs", "schedule", "benchsite.JobRun", "What is done once a day, when it last was, and what came of it."),
         ),
     ),
-    ("Callers", (("Keys", "key", "keys.GatewayKey", "Who may ask what, how often and until when."),)),
-    ("Evidence", (("Panels", "forum", "evidence.Panel", "What was asked, every seat's answer, and verdicts."),)),
     (
-        "Changes",
+        "Settings",
         (
+            ("Keys", "key", "keys.GatewayKey", "Who may ask what, how often and until when."),
+            ("Limits", "tune", "collections_app.Limits", "How many seats a panel has, and who merges."),
+            ("Shapes", "category", "collections_app.Shape", "Kinds of work, and the roles that explore on each."),
+            ("Decision models", "alt_route", "collections_app.DecisionModel", "Who may say which shape a request has."),
             ("Changes", "history", "collections_app.Change", "Who changed what, when, before and after."),
-            ("Jobs", "schedule", "benchsite.JobRun", "What is done once a day, when it last was, and what came of it."),
             ("Staff", "person", "auth.User", "Who may log in here, where a login is asked for."),
         ),
     ),
@@ -63,6 +68,14 @@ def no_colours(request: HttpRequest) -> dict[str, dict[str, str]]:
 
 def colours(request: HttpRequest) -> str:
     return static("benchsite/theme.css")
+
+
+def light_or_dark(request: HttpRequest) -> str:
+    return static("benchsite/colours.js")
+
+
+def frame(request: HttpRequest) -> str:
+    return static("benchsite/frame.css")
 
 
 def strict(request: HttpRequest) -> str:

@@ -51,6 +51,16 @@
     return command;
   }
 
+  // The theme's own switch would leave a colour in place that was there before it (colours.js).
+  function colours(...words) {
+    const page = theme(...words);
+    delete page.themeBindings["x-bind:class"];
+    page.themeBindings["x-effect"] = function () {
+      benchColours(this.adminTheme);
+    };
+    return page;
+  }
+
   document.addEventListener("alpine:init", () => {
     const { body } = document;
     body.dataset.benchInit = body.getAttribute("x-init") || "";
@@ -58,7 +68,7 @@
     body.setAttribute("x-data", "page");
     document.querySelectorAll("*").forEach(rewrite);
     Alpine.data("page", page);
-    Alpine.data("theme", (...words) => theme(...words));
+    Alpine.data("theme", colours);
     Alpine.data("searchForm", () => searchForm());
     Alpine.data("searchDropdown", () => searchDropdown());
     Alpine.data("searchCommand", search);

@@ -8,9 +8,12 @@ from typing import Any
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
 
 from benchsite.asgi import application
 from benchsite.data_folder import FolderInUseError, owned, settle
+from benchsite.jobs.claims import set_up
+from benchsite.jobs.daily import JOBS
 from benchsite.jobs.thread import daily_jobs
 from benchsite.server import BenchServer
 from collections_app.local.endpoint import local_endpoint
@@ -40,6 +43,7 @@ class Command(BaseCommand):
 
     def _serve(self) -> None:
         call_command("migrate", verbosity=0, interactive=False)
+        set_up(JOBS, timezone.now())
         if interrupted := interrupt_running(KILLED):
             self._say(f"{interrupted} seats were left running by a server that was killed; they are recorded as interrupted.")
         with local_endpoint(report=self._say):
