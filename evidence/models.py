@@ -150,8 +150,8 @@ class Verdict(models.Model):
 class Tally(models.Model):
     """What one model's calls that ended came to: those of one day, shape, collection and kind of seat.
 
-    Kept by the transactions that end, judge and remove calls (evidence/tallies.py). Rows `in_log` are of calls that the log
-    still holds, and can be made again from it; the others are of calls that it has forgotten.
+    Kept by the transactions that end, judge and remove calls (evidence/counting/tallies.py). Rows `in_log` are of calls that
+    the log still holds, and can be made again from it; the others are of calls that it has forgotten.
     """
 
     class Seat(models.TextChoices):

@@ -11,8 +11,8 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import Exists, Max, Min, OuterRef
 
+from evidence.counting.tallies import Calls, keep, uncount
 from evidence.models import Call, Panel, Tally
-from evidence.tallies import Calls, keep, uncount
 
 BATCH = 100
 # Between two batches, as a share of what the last one took: whoever waits for SQLite's one lock gets it.

@@ -11,12 +11,12 @@ from typing import Any, Protocol, Required, TypedDict, TypeVar, Unpack
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
-from evidence.claims import find_unique
+from evidence.counting.claims import find_unique
+from evidence.counting.tallies import AT_ONCE, Calls, count, uncount
 from evidence.errors import NotYours, StillRunning, UnknownCall
 from evidence.models import Call, IdempotencyKey, Panel, Verdict
 from evidence.selectors import call_named
 from evidence.storable import storable
-from evidence.tallies import AT_ONCE, Calls, count, uncount
 from keys.services import LOCAL
 
 Written = TypeVar("Written", str, int)

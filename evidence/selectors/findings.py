@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from django.db.models import QuerySet, Sum
 
 from collections_app.models import Collection, LanguageModel, Membership
-from evidence.claims import unique_of
+from evidence.counting.claims import unique_of
+from evidence.counting.statistics import Share, wilson
 from evidence.models import Tally, Verdict
 from evidence.selectors.standing import Record, Wanted, records
-from evidence.statistics import Share, wilson
 
 # Fewer verdicts than this on either side promote nobody.
 FEWEST_VERDICTS = 5

@@ -14,8 +14,8 @@ from typing import NamedTuple
 from django.db.models import Exists, Max, OuterRef, Q, QuerySet, Subquery, Sum
 
 from collections_app.models import LanguageModel
+from evidence.counting.statistics import Share, wilson
 from evidence.models import Call, Tally, Verdict
-from evidence.statistics import Share, wilson
 
 MERGER = Tally.Seat.MERGER
 # A model, a shape, the key of one of its tallies, answers without a verdict, calls, useful verdicts and others.

@@ -13,8 +13,8 @@ from django.db.models import JSONField, Max, OuterRef, Q, QuerySet, Subquery, Su
 from django.utils import timezone
 
 from collections_app.models import LanguageModel
+from evidence.counting.statistics import Share, quantile, wilson
 from evidence.models import Call, Tally
-from evidence.statistics import Share, quantile, wilson
 
 COUNTED = (
     "asked",

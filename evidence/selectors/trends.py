@@ -6,9 +6,9 @@ from datetime import date, timedelta
 
 from django.db.models import Q, QuerySet, Sum
 
+from evidence.counting.statistics import Share, wilson
 from evidence.models import Tally
 from evidence.selectors.standing import Wanted, tallies
-from evidence.statistics import Share, wilson
 
 SUMMED = ("asked", "answered", "empty", "failed", "seconds", "useful", "not_useful")
 DAY, WEEK = 1, 7

@@ -4,7 +4,7 @@ from typing import Any
 
 from django import template
 
-from evidence.statistics import Share
+from evidence.counting.statistics import Share
 
 register = template.Library()
 
@@ -30,7 +30,13 @@ def interval(share: Share, label: str = "") -> dict[str, Any]:
     """The interval as a bar from 0 to 100, with the share itself as a mark in it; the numbers stand beside it as text."""
     low, high = 100 * share.low, 100 * share.high
     middle = 100 * share.hits / share.of if share.of else None
-    return {"share": share, "label": label, "low": _place(low), "width": _place(high - low), "middle": middle and _place(middle)}
+    return {
+        "share": share,
+        "label": label,
+        "low": _place(low),
+        "width": _place(high - low),
+        "middle": middle and _place(middle),
+    }
 
 
 @register.filter

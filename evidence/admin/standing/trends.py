@@ -9,8 +9,8 @@ from django.http import HttpRequest
 from collections_app.selectors import nearest_aliases
 from evidence.admin.standing.asked import WantedForm
 from evidence.admin.standing.page import StandingPage, Table
+from evidence.counting.statistics import Share
 from evidence.selectors.trends import DAY, WEEK, Point, trend
-from evidence.statistics import Share
 
 # Without a time asked for: as much as a chart shows well.
 USUAL_DAYS = 90

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from evidence.tallies import differing, make_again, size
+from evidence.counting.tallies import differing, make_again, size
 
 
 class Command(BaseCommand):
