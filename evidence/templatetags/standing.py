@@ -14,7 +14,12 @@ def in_words(share: Share) -> str:
     """18 of 20, 70 to 97 %; or that nothing is known."""
     if not share.of:
         return "none judged"
-    return f"{share.hits:,} of {share.of:,}, {percent(share.low)} to {percent(share.high)} %"
+    return f"{share.hits:,} of {share.of:,}, {percent(share.low)} to {percent(share.high)}\u00a0%"
+
+
+@register.filter
+def count(number: int) -> str:
+    return f"{number:,}"
 
 
 @register.filter
@@ -29,14 +34,8 @@ def percent(number: float) -> str:
 def interval(share: Share, label: str = "") -> dict[str, Any]:
     """The interval as a bar from 0 to 100, with the share itself as a mark in it; the numbers stand beside it as text."""
     low, high = 100 * share.low, 100 * share.high
-    middle = 100 * share.hits / share.of if share.of else None
-    return {
-        "share": share,
-        "label": label,
-        "low": _place(low),
-        "width": _place(high - low),
-        "middle": middle and _place(middle),
-    }
+    middle = _place(100 * share.hits / share.of) if share.of else None
+    return {"share": share, "label": label, "low": _place(low), "width": _place(high - low), "middle": middle}
 
 
 @register.filter

@@ -1,6 +1,6 @@
 """What a page of evidence is asked for: a shape, a collection, a time, a role, a kind of seat; read from the query."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django import forms
@@ -60,12 +60,12 @@ class WantedForm(forms.Form):
         )
 
 
-def form_for(asked: QueryDict, names: Sequence[str], *, first: str = "") -> WantedForm:
-    """The form as it is asked for. Unless a shape is, it is `first`, or the shape that most verdicts are of."""
+def form_for(asked: QueryDict, names: Sequence[str], *, first: Mapping[str, str]) -> WantedForm:
+    """The form as it is asked for; what is not, as `first` has it. A shape is else the one that most verdicts are of."""
     shapes = shapes_judged() if "shape" in names else []
     query = asked.copy()
-    if "shape" in names and not query.get("shape"):
-        query["shape"] = first or (shapes[0].shape if shapes else EVERY)
+    for name, value in {"shape": shapes[0].shape if shapes else EVERY, **first}.items():
+        query.setdefault(name, value)
     return WantedForm(query, names, shapes)
 
 

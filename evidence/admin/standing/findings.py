@@ -27,7 +27,7 @@ class WrongPage(StandingPage):
     )
     template = "evidence/standing/wrong.html"
     filters = ("shape", "collection", "days", "role", "seat")
-    first_shape = EVERY
+    first = {"shape": EVERY}
 
     def shown(self, request: HttpRequest, form: WantedForm) -> dict[str, Any]:
         return {**paged(request, wrong(form.wanted)), "latest": latest_wrong()}
@@ -46,7 +46,7 @@ class FindsPage(StandingPage):
     )
     template = "evidence/standing/finds.html"
     filters = ("shape", "collection", "days", "role", "seat")
-    first_shape = EVERY
+    first = {"shape": EVERY}
 
     def shown(self, request: HttpRequest, form: WantedForm) -> dict[str, Any]:
         return {**paged(request, finders(form.wanted)), "latest": latest_finds()}

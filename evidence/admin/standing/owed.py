@@ -17,7 +17,7 @@ class OwedPage(StandingPage):
     about = RULE
     template = "evidence/standing/owed.html"
     filters = ("shape",)
-    first_shape = EVERY
+    first = {"shape": EVERY}
 
     def shown(self, request: HttpRequest, form: WantedForm) -> dict[str, Any]:
         found = owed(form.wanted.shape)

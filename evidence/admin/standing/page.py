@@ -1,6 +1,6 @@
 """What the pages of evidence share: filters, a table that can be had as CSV, and the way to one another."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from django.core.exceptions import PermissionDenied
@@ -20,14 +20,14 @@ Table = tuple[Sequence[str], Iterable[Sequence[Any]]]
 
 
 class StandingPage:
-    """One page. `filters` are the form's fields; a shape is the one most judged unless `first_shape` is another."""
+    """One page. `filters` are the form's fields; `first` is what they say before anybody has chosen."""
 
     name: ClassVar[str]
     title: ClassVar[str]
     about: ClassVar[str]
     template: ClassVar[str]
     filters: ClassVar[tuple[str, ...]] = ()
-    first_shape: ClassVar[str] = ""
+    first: ClassVar[Mapping[str, str]] = {}
 
     def __init__(self, admin: ModelAdmin) -> None:
         self.admin = admin
@@ -35,7 +35,7 @@ class StandingPage:
     def view(self, request: HttpRequest) -> HttpResponseBase:
         if not self.admin.has_view_permission(request):
             raise PermissionDenied
-        form = form_for(request.GET, self.filters, first=self.first_shape)
+        form = form_for(request.GET, self.filters, first=self.first)
         if request.GET.get("format") == "csv":
             return download(self.name, *self.table(form))
         context = {

@@ -1,19 +1,15 @@
 """Trends: use, speed, failures and usefulness over time, of the bench, of one collection or of one model."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from django.http import HttpRequest
 
 from collections_app.selectors import nearest_aliases
-from evidence.admin.standing.asked import WantedForm
+from evidence.admin.standing.asked import EVERY, WantedForm
 from evidence.admin.standing.page import StandingPage, Table
 from evidence.counting.statistics import Share
 from evidence.selectors.trends import DAY, WEEK, Point, trend
-
-# Without a time asked for: as much as a chart shows well.
-USUAL_DAYS = 90
 
 
 class TrendsPage(StandingPage):
@@ -22,7 +18,7 @@ class TrendsPage(StandingPage):
     about = "By the day on which a call was asked, in UTC. A verdict counts for the day of its call, whenever it was given."
     template = "evidence/standing/trends.html"
     filters = ("model", "shape", "collection", "days", "seat", "step")
-    first_shape = "every"
+    first = {"shape": EVERY, "days": "90"}
 
     def shown(self, request: HttpRequest, form: WantedForm) -> dict[str, Any]:
         points = _points(form)
@@ -52,9 +48,7 @@ class TrendsPage(StandingPage):
 
 
 def _points(form: WantedForm) -> list[Point]:
-    wanted = form.wanted
-    wanted = wanted if wanted.days else replace(wanted, days=USUAL_DAYS)
-    return trend(wanted, form.value("model"), WEEK if form.value("step") == "week" else DAY)
+    return trend(form.wanted, form.value("model"), WEEK if form.value("step") == "week" else DAY)
 
 
 def _row(point: Point) -> Sequence[Any]:
