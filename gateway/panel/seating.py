@@ -19,6 +19,11 @@ from gateway.reply import SkippedSeat
 Staleness = Mapping[int, tuple[datetime | None, int]]
 
 NOBODY_WAIT_SECONDS = 60
+_STATUS: dict[str, str] = {
+    LanguageModel.Status.AD_HOC: "ad hoc: sits when named, never explores",
+    LanguageModel.Status.RETIRING: "retiring: never explores",
+    LanguageModel.Status.RETIRED: "retired: never called",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +110,24 @@ def seat_explorers(table: Table, candidates: Iterable[LanguageModel], staleness:
     for model in sorted(candidates, key=lambda model: _stalest_first(model, staleness)):
         if len(table.nominated) + len(table.explorers) >= seats:
             return
-        if _may_explore(model, table) and lines.isdisjoint(model.families):
+        if not why_no_explorer(model, table) and lines.isdisjoint(model.families):
             table.explorers.append(model)
             lines |= model.families
+
+
+def why_no_explorer(model: LanguageModel, table: Table) -> str:
+    """Why a model of a role that the shape admits cannot explore on this panel, families and turns apart; or nothing."""
+    if model.status != LanguageModel.Status.ACTIVE:
+        return _STATUS.get(model.status, model.status)
+    if not model.families:
+        return "a router: it may answer with a member"
+    if table.images and model.known.get("vision") is not True:
+        return "not known to take images"
+    if not fits(table.tokens, model):
+        return "its context window is too small for the prompt"
+    if table.has(model):
+        return "sits already"
+    return "cooling down" if table.cool_down_of(model) else ""
 
 
 def nobody_seated(table: Table) -> Refusal:
@@ -154,22 +174,14 @@ def _sits_already(model: LanguageModel, table: Table) -> str:
     return f"the same model as {twin.alias}, which sits" if twin else ""
 
 
-def _may_explore(model: LanguageModel, table: Table) -> bool:
-    sees = not table.images or model.known.get("vision") is True
-    # A router has no family of its own: it may answer with a member.
-    return (
-        model.status == LanguageModel.Status.ACTIVE
-        and bool(model.families)
-        and sees
-        and fits(table.tokens, model)
-        and not table.has(model)
-        and table.cool_down_of(model) is None
-    )
+def turn(model: LanguageModel, staleness: Staleness) -> tuple[bool, float, int]:
+    """Whose turn it is to explore: the lowest first, and by lot among equals."""
+    asked_at, calls = staleness.get(model.pk, (None, 0))
+    return asked_at is not None, asked_at.timestamp() if asked_at else 0.0, calls
 
 
 def _stalest_first(model: LanguageModel, staleness: Staleness) -> tuple[bool, float, int, float]:
-    asked_at, calls = staleness.get(model.pk, (None, 0))
-    return asked_at is not None, asked_at.timestamp() if asked_at else 0.0, calls, random.random()  # noqa: S311 (a tie, no secret)
+    return *turn(model, staleness), random.random()  # noqa: S311 (a tie, no secret)
 
 
 def _same(model: LanguageModel, other: LanguageModel) -> bool:
