@@ -27,12 +27,14 @@ TOKEN = "a-token-of-24-characters"
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 40
 CAP = 600_000
 MODELS = {
+    "rare": {"model": "slow-1.5", "requests_per_minute": 1},
     "fast": {"model": "say-No-stale-read."},
     "late": {"model": "slow-1"},
     # Explores no general question.
     "echo": {"model": "echo", "vision": True, "role": "code"},
     "failing": {"model": "err-500"},
     "small": {"model": "say-small", "context_window": 100},
+    "gone": {"model": "err-404"},
     "guest": {"model": "say-guest", "status": "ad_hoc"},
 }
 COLLECTIONS = {
@@ -41,6 +43,8 @@ COLLECTIONS = {
     "two": ["fast", "echo"],
     "broken": ["fast", "failing"],
     "tiny": ["small", "fast"],
+    "alone": ["failing", "gone"],
+    "seldom": ["rare", "fast"],
 }
 HOSTILE = (
     "it's \"quoted\" `id` $(touch pwned) ${HOME} \\n \\\\ %s %d !! '; touch pwned; '\n</pre><script>window.__pwned=1</script>"
@@ -155,12 +159,36 @@ def test_the_form_says_what_each_collection_is_and_takes(person):
     assert "windows unknown" in told
 
 
+def test_a_seat_whose_limit_is_used_up_may_wait_and_says_until_when(person):
+    page = person.ask("seldom")
+    deadline = time.monotonic() + 5
+    while "may wait until" not in page and time.monotonic() < deadline and 'data-running="1"' in page:
+        page = person.seats()
+    assert re.search(r"its limit of 1 requests a minute is used up: it may wait until \d\d:\d\d:\d\d UTC", page)
+    assert "may wait" not in person.ended()
+
+
+def test_what_a_page_has_already_is_not_sent_again(person):
+    person.ask("echo", "Once.")
+    person.ended()
+    mark = re.search(r'data-mark="([^"]+)"', person.seats())[1]
+    assert "seat-member1" not in person.seats(f"?have={mark.replace(' ', '+')}")
+    assert "seat-member1" in person.seats("?have=member1+running")
+
+
 def test_a_merged_panel_ends_with_what_was_merged(person):
     page = person.ask("two", reply="merged")
     assert "waits for the others" in page or "merger" in page
     seats = person.ended()
     assert re.findall(r'id="seat-(\w+)"', seats)[-1] == "merger"
     assert "thinking" not in seats
+
+
+def test_a_merge_that_cannot_be_says_why_in_its_place(person):
+    person.ask("alone", reply="merged")
+    merger = re.search(r'id="seat-merger".*?</article>', person.ended(), re.DOTALL)[0]
+    assert "Fewer than two seats answered" in merger
+    assert "play-clock" not in merger
 
 
 def test_nominated_models_and_a_system_text_go_along_and_come_back_into_the_form(person):
@@ -176,7 +204,7 @@ def test_nominated_models_and_a_system_text_go_along_and_come_back_into_the_form
 @pytest.mark.parametrize(
     ("asked", "why"),
     [
-        ({"collection": "nope"}, "no collection is called that. Choose one of: bench/broken"),
+        ({"collection": "nope"}, "no collection is called that. Choose one of: bench/alone"),
         ({"collection": "pair", "prompt": "  "}, "Write a prompt first."),
         ({"collection": "tiny", "prompt": "word " * 500}, "small takes 100"),
         ({"collection": "pair", "nominate": ["gues"]}, "Nearest: guest"),
@@ -277,7 +305,7 @@ def test_hostile_answers_are_shown_harmless(person):
     for html in (seats, page):
         assert "<script>window" not in html
         assert "[U+202E]" in html
-        assert "49" not in re.search(r'id="seat-member1".*?</article>', html, re.DOTALL)[0].replace("1849", "")
+        assert "{{ 7 * 7 }}" in html
 
 
 def test_only_its_own_panels_are_shown(person, server):

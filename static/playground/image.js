@@ -8,6 +8,8 @@ export function takeImages(form, changed) {
   const shown = form.querySelector("#play-image-shown");
   const [picture, words, remove] = [shown.querySelector("img"), shown.querySelector("span"), shown.querySelector("button")];
   const kinds = input.accept.split(",");
+  // The theme looks for a text field of its own beside each file field, unless it has done so before.
+  input.hasChangeListener = true;
 
   function take(file) {
     const holder = new DataTransfer();

@@ -111,3 +111,5 @@ document.addEventListener("click", async (event) => {
 window.addEventListener("popstate", () => location.reload());
 offerMore();
 if (document.getElementById("play-prompt").value) measure();
+const chosen = form.querySelector(".play-collection:has(:checked)");
+if (chosen) chosen.parentElement.scrollTop = chosen.offsetTop - chosen.parentElement.offsetTop;

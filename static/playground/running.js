@@ -48,7 +48,9 @@ export function follow(root, say) {
   }
 
   async function update() {
-    const reply = await fetch(panel.dataset.seats);
+    const address = new URL(panel.dataset.seats, location.href);
+    for (const seat of panel.querySelectorAll(".play-seat")) address.searchParams.append("have", seat.dataset.mark);
+    const reply = await fetch(address);
     if (!reply.ok || stopped) return;
     const fresh = new DOMParser().parseFromString(await reply.text(), "text/html").getElementById("play-seats");
     if (!fresh || stopped) return;

@@ -6,7 +6,7 @@ export function takeOver(panel, fresh) {
   const changed = [];
   for (const seat of fresh.querySelectorAll(".play-seat")) {
     const old = document.getElementById(seat.id);
-    if (old?.dataset.state === seat.dataset.state) continue;
+    if (old?.dataset.mark === seat.dataset.mark) continue;
     if (old) old.replaceWith(seat);
     else seats.querySelector(".play-answers").append(seat);
     changed.push(seat);

@@ -4,6 +4,7 @@ The gateway's routes are for keys and never see a session: a panel is opened in 
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, cast
 
 from asgiref.sync import async_to_sync
@@ -25,11 +26,14 @@ from benchsite.dashboard.playground.judging import judge
 from benchsite.dashboard.playground.pictures import ACCEPTED, image_in, largest_image
 from benchsite.dashboard.playground.seats import PanelShown, shown
 from benchsite.dashboard.playground.snippets import Asked, snippets
+from benchsite.dashboard.playground.waiting import may_wait
 from evidence.selectors import panel_with_calls
 from gateway.conf import conf
 from gateway.errors import TooLarge, as_refusal
 
 app_name = "playground"
+# A longer prompt is not put into the form of the page that shows its panel: the log has it.
+LONGEST_REPEATED = 200_000
 View = Callable[..., HttpResponse]
 
 
@@ -62,7 +66,10 @@ def panel_page(request: HttpRequest, panel_id: str) -> HttpResponse:
 @require_GET
 def seats(request: HttpRequest, panel_id: str) -> HttpResponse:
     """The part of a panel's page that changes while it runs."""
-    return TemplateResponse(request, "playground/seats.html", {"shown": _shown(request, panel_id), "now": timezone.now()})
+    # What the page has already is left out: rendering a long answer takes a while.
+    have = frozenset(request.GET.getlist("have"))
+    context = {"shown": _shown(request, panel_id), "have": have, "now": timezone.now()}
+    return TemplateResponse(request, "playground/seats.html", context)
 
 
 @for_staff
@@ -108,6 +115,8 @@ def _refuse_cut_body(request: HttpRequest) -> None:
 def _panel_page(request: HttpRequest, panel: PanelShown, **more: Any) -> HttpResponse:
     wanted, has_image = wanted_again(panel.panel, blind=panel.is_blind)
     told = snippets(_as_called(request, wanted, has_image))
+    if len(wanted.prompt) > LONGEST_REPEATED:
+        wanted, more = replace(wanted, prompt=""), {**more, "not_repeated": len(wanted.prompt)}
     return _page(request, wanted, shown=panel, snippets=told, **more)
 
 
@@ -122,6 +131,7 @@ def _page(request: HttpRequest, wanted: Wanted, **more: Any) -> HttpResponse:
         "accepted": ACCEPTED,
         "largest_image": largest_image(),
         "now": timezone.now(),
+        "have": (),
         **more,
     }
     return TemplateResponse(request, "playground/page.html", context)
@@ -132,7 +142,7 @@ def _shown(request: HttpRequest, panel_id: str) -> PanelShown:
     panel = panel_with_calls(panel_id)
     if panel is None or panel.format != FORMAT:
         raise Http404
-    return shown(panel, blind="blind" in request.GET)
+    return shown(panel, blind="blind" in request.GET, waits=may_wait(panel.calls.all(), timezone.now()))
 
 
 def _user(request: HttpRequest) -> str:

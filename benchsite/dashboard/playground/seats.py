@@ -4,14 +4,17 @@ Reads rows that are there already; asks and judges nothing.
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from types import MappingProxyType
 
 from evidence.markdown_view import Shown, show_markdown
-from evidence.models import Call, Panel, Verdict
+from evidence.models import Call, Panel
 
 MERGER = "merger"
+# Of an answer, beside others: the log shows more, and all of it raw.
+LONGEST_SHOWN = 30_000
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -19,7 +22,7 @@ _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 class SeatShown:
     """One seat. `state` changes when what is shown of it does; `waits`: why it has not been asked yet, if so.
 
-    `since`: when it began to think, or to wait. `is_named`: whether the model's name is shown.
+    `since`: when it began to think, or to wait. `is_named`: whether the model's name is shown. `note`: why nobody sits there.
     """
 
     key: str
@@ -29,15 +32,21 @@ class SeatShown:
     call: Call | None
     is_named: bool = True
     waits: str = ""
+    note: str = ""
+
+    @property
+    def mark(self) -> str:
+        """What tells this seat in this state from any other."""
+        return f"{self.key} {self.state}"
 
     @property
     def is_running(self) -> bool:
-        return self.call is None or self.call.status == Call.Status.RUNNING
+        return not self.note and (self.call is None or self.call.status == Call.Status.RUNNING)
 
     @property
     def answer(self) -> Shown:
         """What it answered, as safe HTML."""
-        return show_markdown(self.call.answer if self.call else "")
+        return show_markdown(self.call.answer if self.call else "", longest=LONGEST_SHOWN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,33 +66,35 @@ class PanelShown:
         return sum(not seat.is_running for seat in self.seats)
 
 
-def shown(panel: Panel, *, blind: bool) -> PanelShown:
-    """Show a panel that was read with its calls and verdicts: no query."""
+def shown(panel: Panel, *, blind: bool, waits: Mapping[str, str] = MappingProxyType({})) -> PanelShown:
+    """Show a panel that was read with its calls and verdicts: no query. `waits`: by seat name, why it may not be asked yet."""
     calls = [call for call in panel.calls.all() if call.seat_name != MERGER]
     if blind:
         # By chance, and for each panel another: the first seat is not always the first member's.
         calls.sort(key=lambda call: hashlib.sha256(f"{panel.panel_id} {call.seat_name}".encode()).digest())
-    seats = [_seat(call, number, blind) for number, call in enumerate(calls)]
+    seats = [_seat(call, number, blind, waits.get(call.seat_name, "")) for number, call in enumerate(calls)]
     merger = _merger(panel, calls, blind)
     return PanelShown(panel=panel, seats=[*seats, merger] if merger else seats, is_blind=blind)
 
 
-def _seat(call: Call, number: int, blind: bool) -> SeatShown:
-    verdict = call.verdict
+def _seat(call: Call, number: int, blind: bool, waits: str) -> SeatShown:
     return SeatShown(
         key=f"answer{number + 1}" if blind else call.seat_name,
         title=f"Answer {_LETTERS[number]}" if blind else call.seat_name,
-        state=_state(call, verdict),
+        state=_state(call) + waits,
         since=call.asked_at,
         call=call,
         is_named=not blind or _is_judged(call),
+        waits=waits,
     )
 
 
 def _merger(panel: Panel, calls: Sequence[Call], blind: bool) -> SeatShown | None:
     """The merger's place, which is kept from the start where a merge was asked for. It says who said what: last, if blind."""
-    if panel.reply != "merged" or panel.note:
+    if panel.reply != "merged":
         return None
+    if panel.note:
+        return SeatShown(key=MERGER, title=MERGER, state="nobody", since=panel.asked_at, call=None, note=panel.note)
     call = next((call for call in panel.calls.all() if call.seat_name == MERGER), None)
     ended = [call.asked_at + timedelta(seconds=call.seconds or 0) for call in calls if call.status != Call.Status.RUNNING]
     if call is None:
@@ -95,7 +106,7 @@ def _merger(panel: Panel, calls: Sequence[Call], blind: bool) -> SeatShown | Non
     return SeatShown(
         key=MERGER,
         title=MERGER,
-        state=f"{_state(call, call.verdict)} {judged or not blind}",
+        state=f"{_state(call)} {judged or not blind}",
         since=call.asked_at,
         call=call,
         is_named=judged or not blind,
@@ -107,5 +118,6 @@ def _is_judged(call: Call) -> bool:
     return call.status not in (Call.Status.RUNNING, Call.Status.OK) or call.verdict is not None
 
 
-def _state(call: Call, verdict: Verdict | None) -> str:
+def _state(call: Call) -> str:
+    verdict = call.verdict
     return f"{call.status} {verdict.pk}" if verdict else str(call.status)
