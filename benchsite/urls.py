@@ -17,5 +17,6 @@ urlpatterns = [
     path("readyz", readyz),
     path("admin/login/", login),
     path("admin/playground/", include("benchsite.dashboard.playground.page")),
+    path("admin/preview/", include("benchsite.dashboard.preview.page")),
     path("admin/", admin.site.urls),
 ]

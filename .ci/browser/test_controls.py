@@ -42,10 +42,13 @@ def test_members_are_added_moved_and_removed_and_the_sum_follows(page: Page) -> 
     page.goto("/admin/collections_app/collection/1/change/")
     seats, save = page.locator("[data-bench-sum]"), page.get_by_role("button", name="Save and continue editing")
     expect(seats).to_have_text("3 members + 2 explorers = 5 seats")
+    preview = page.locator("[data-bench-preview]")
+    expect(preview).to_contain_text("Would explore next on general: fourth")
     page.locator("#memberships-group").get_by_text("Add another").click()
     page.locator("#memberships-group .select2-selection").last.click()
     page.locator(".select2-results__option", has_text="fourth").click()
     expect(seats).to_have_text("4 members + 1 explorer = 5 seats")
+    expect(preview).to_contain_text("nobody: no other model may")
     drag_first_below_third(page)
     assert members(page) == ["second", "third", "first", "fourth"]
     save.click()

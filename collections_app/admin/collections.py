@@ -7,7 +7,6 @@ from django.contrib import admin, messages
 from django.db import transaction
 from django.db.models import F, QuerySet, Subquery
 from django.http import HttpRequest
-from django.template.loader import render_to_string
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.admin import TabularInline
@@ -16,8 +15,9 @@ from unfold.widgets import UnfoldAdminTextareaWidget
 
 from collections_app.admin.fields import WordsField
 from collections_app.admin.rows import RowAdmin, chip, chips, status_chip
+from collections_app.admin.seats import seats_in_form, seats_in_list
 from collections_app.models import Collection, LanguageModel, Limits, Membership
-from collections_app.selectors import ONE_FAMILY, current_limits, members_of, membership_advice, seat_arithmetic
+from collections_app.selectors import current_limits, know, members_of, membership_advice
 from collections_app.services.members import set_members
 
 
@@ -77,6 +77,7 @@ class CollectionAdmin(RowAdmin):
     search_fields = ("name", "description", "tags", "members__alias")
     autocomplete_fields = ("merger",)
     readonly_fields = ("seats",)
+    change_form_outer_before_template = "collections_app/collection_links.html"  # type: ignore[assignment]  # unfold says None
     fieldsets = (
         (None, {"fields": ("name", "description", "tags")}),
         ("Asking", {"fields": (("shape", "reply"), "merger", "seats")}),
@@ -103,13 +104,15 @@ class CollectionAdmin(RowAdmin):
 
     @admin.display(description="seats")
     def sum_of_seats(self, collection: Any) -> SafeString:
-        return _seats(collection, _limits_beside(collection), "collections_app/seats_in_list.html")
+        return seats_in_list(members_of(collection), _limits_beside(collection))
 
     @admin.display(description="seats")
     def seats(self, collection: Any) -> SafeString:
-        saved = collection.pk is not None
-        limits = _limits_beside(collection) if saved else current_limits()
-        return _seats(collection if saved else None, limits, "collections_app/seats.html")
+        if collection.pk is None:
+            return seats_in_form([], current_limits(), None)
+        members = members_of(collection)
+        know(members)
+        return seats_in_form(members, _limits_beside(collection), collection.shape)
 
     @admin.display(description="shape", ordering=F("shape__name"))
     def shaped(self, collection: Collection) -> str:
@@ -150,21 +153,4 @@ def _limits_beside(collection: Any) -> Limits:
     return Limits(
         max_calls=collection.max_calls or shipped.max_calls,
         max_explorers=shipped.max_explorers if collection.max_explorers is None else collection.max_explorers,
-    )
-
-
-def _seats(collection: Collection | None, limits: Limits, template: str) -> SafeString:
-    members = members_of(collection) if collection else []
-    advice = membership_advice(members) if collection else []
-    return render_to_string(
-        template,
-        {
-            "sum": seat_arithmetic(len(members), limits),
-            "members": len(members),
-            "explorers": limits.explorers_beside(len(members)),
-            "advice": advice,
-            "one_family": [one for one in advice if one.word == ONE_FAMILY],
-            "in_range": len(advice) == sum(one.word == ONE_FAMILY for one in advice),
-            "limits": limits,
-        },
     )
