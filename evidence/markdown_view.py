@@ -24,8 +24,8 @@ LONGEST_SHOWN = 60_000
 # Lines cost more than characters: 10,000 items of a list, or a quotation that goes on in each of them.
 MOST_LINES = 2_000
 DEEPEST = 20
-# The page's own headings come before an answer's.
-_HEADINGS_BELOW = 2
+# The page's own headings come before an answer's: the page, its parts, a seat.
+_HEADINGS_BELOW = 3
 _LOWEST_HEADING = 6
 
 

@@ -13,17 +13,29 @@ from evidence.selectors.calls import (
     verdict_counts,
     verdicts_owed,
 )
+from evidence.selectors.listing import Found, Wanted, find_panels, panels_among
+from evidence.selectors.reading import MOST_VERDICTS, TEXTS, panel_to_read, pk_of_panel, whole_request, whole_text
 
 __all__ = [
     "MOST_COUNTED",
+    "MOST_VERDICTS",
+    "TEXTS",
     "CountedSubquery",
+    "Found",
     "VerdictCounts",
+    "Wanted",
     "call_named",
+    "find_panels",
     "panel_known_as",
+    "panel_to_read",
     "panel_with_calls",
+    "panels_among",
     "panels_listed",
+    "pk_of_panel",
     "staleness",
     "useful_verdicts",
     "verdict_counts",
     "verdicts_owed",
+    "whole_request",
+    "whole_text",
 ]

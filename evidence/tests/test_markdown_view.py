@@ -7,7 +7,7 @@ import pytest
 from evidence.markdown_view import LONGEST_SHOWN, MOST_LINES, leads_elsewhere, show_markdown
 
 INLINE = {"a", "br", "code", "em", "s", "span", "strong"}
-BLOCKS = {"p", "h3", "h4", "h5", "h6", "pre", "ul", "ol", "li", "blockquote", "hr", "div"}
+BLOCKS = {"p", "h4", "h5", "h6", "pre", "ul", "ol", "li", "blockquote", "hr", "div"}
 TAGS = INLINE | BLOCKS | {"table", "thead", "tbody", "tr", "th", "td"}
 ATTRIBUTES = {"href", "rel", "target", "class", "tabindex", "start", "style"}
 HOSTILE = [
@@ -61,7 +61,7 @@ def test_an_answer_is_read_as_it_was_meant():
         "| a | b |\n|---|---|\n| 1 | 2 |\n\n> said\n\nSee [the docs](https://docs.example/x?a=1&b=2)."
     ).html
     for part in (
-        "<h3>Race</h3>",
+        "<h4>Race</h4>",
         "The <strong>lock</strong> is <code>held</code>, <s>never</s> <em>twice</em>:",
         "<ol>\n<li>first</li>\n<li>second</li>\n</ol>",
         '<pre tabindex="0"><code>if a &lt; b:\n    pass\n</code></pre>',
@@ -103,7 +103,7 @@ def test_a_link_says_where_it_leads_and_an_address_needs_not():
 
 
 def test_headings_stand_below_the_pages_own():
-    assert page_of("# a\n\n## b\n\n##### c\n\n###### d").tags == {"h3", "h4", "h6"}
+    assert page_of("# a\n\n## b\n\n##### c\n\n###### d").tags == {"h4", "h5", "h6"}
 
 
 @pytest.mark.parametrize("text", ["word " * 1_000_000, "x" * 5_000_000, "line\n" * 1_000_000])
