@@ -206,15 +206,19 @@ def _parts(written: Sequence[Written]) -> Iterator[Sequence[Written]]:
         yield written[start : start + AT_ONCE]
 
 
-def record_verdict(*, call_id: str, given_by: str, **judgement: Unpack[Judgement]) -> tuple[Verdict, bool]:
+def record_verdict(
+    *, call_id: str, given_by: str, judges_all: bool = False, **judgement: Unpack[Judgement]
+) -> tuple[Verdict, bool]:
     """Judge one call; returns the verdict that counts and whether it was written.
+
+    `judges_all`: whoever gives it may judge others' calls too, as who is logged in to the dashboard may.
 
     The same judgement again writes nothing, whoever gives it; a different one replaces the one that counts, which stays
     as history. Raises UnknownCall, NotYours, StillRunning.
     """
     fields = storable(Verdict, {**NOTHING_MORE, **judgement})
     for _ in range(MOST_LOST_RACES):
-        call = _judgeable_call(call_id, given_by)
+        call = _judgeable_call(call_id, given_by, judges_all=judges_all)
         try:
             return _replace_verdict(call, fields, given_by)
         except IntegrityError:
@@ -223,12 +227,12 @@ def record_verdict(*, call_id: str, given_by: str, **judgement: Unpack[Judgement
     return _replace_verdict(call, fields, given_by)
 
 
-def _judgeable_call(call_id: str, given_by: str) -> Call:
+def _judgeable_call(call_id: str, given_by: str, *, judges_all: bool) -> Call:
     call = call_named(call_id)
     if call is None:
         raise UnknownCall(call_id)
     # `local` is this machine's own user, where no key is asked for: every call is theirs to judge.
-    if given_by not in (call.panel.asked_by, LOCAL.name):
+    if not judges_all and given_by not in (call.panel.asked_by, LOCAL.name):
         raise NotYours(call_id)
     if call.status == Call.Status.RUNNING:
         raise StillRunning(call_id)

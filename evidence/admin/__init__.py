@@ -1,4 +1,4 @@
-"""The call log in the dashboard, to read, and what it comes to: rows are written by what happens, never by hand."""
+"""The call log in the dashboard, to read and to judge, and what it comes to. Rows are written by what happens, not by hand."""
 
 from evidence.admin.panels import PanelAdmin
 from evidence.admin.standing.leaderboard import TallyAdmin
