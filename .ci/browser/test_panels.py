@@ -1,0 +1,298 @@
+"""Gateway in a real browser: panels as their seats answer, judged by keyboard, blind, without scripts, wide and narrow."""
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import hostile
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from gateway.tests.bench_file import bench_file
+from gateway.tests.fake_upstream import FakeUpstream
+from gateway.tests.running_server import RunningServer, running_server
+
+LOOKS = [(width, scheme) for width in (1280, 390) for scheme in ("light", "dark")]
+LIST = "/admin/evidence/panel/"
+MODELS = {
+    "quick": {"model": "say-No-stale-read-here."},
+    "echo": {"model": "echo"},
+    "thinking": {"model": "think-tags"},
+    "late": {"model": "slow-2.5"},
+    "failing": {"model": "err-503"},
+    "silent": {"model": "empty"},
+    "gone": {"model": "say-gone", "status": "retired"},
+}
+COLLECTIONS = {"core": ["echo", "quick", "thinking", "failing", "silent", "gone"], "live": ["quick", "late", "echo"]}
+PROMPT = """Is there a race in `admit`?
+
+# What I see
+
+The **lock** is taken *twice*:
+
+1. once in `take`, which holds it while it asks the database and everybody else waits
+2. once in `put`
+
+```python
+def take(self, network: str) -> int:
+    with self._lock:  # and here is a line that is longer than any narrow screen is wide, so that it has to be scrolled
+        return self._limiter.test(FROM_ONE, network)
+```
+
+| where | holds | for |
+|---|---|---|
+| take | lock | 12 ms |
+
+> Said in review: see [the docs](https://docs.example/locks).
+"""
+SHIFTS = """
+  window.__shift = 0;
+  new PerformanceObserver((list) => {
+    for (const one of list.getEntries()) if (!one.hadRecentInput) window.__shift += one.value;
+  }).observe({ type: "layout-shift", buffered: true });
+"""
+
+
+@pytest.fixture(scope="module")
+def server(upstream: FakeUpstream, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    bench = bench_file(upstream.url, MODELS, COLLECTIONS) + "\n[limits]\nmax_explorers = 0\n"
+    with running_server(tmp_path_factory.mktemp("panels"), bench) as running:
+        yield running
+
+
+@pytest.fixture
+def page(browser: Browser, server: RunningServer) -> Iterator[Page]:
+    yield from opened(browser, server)
+
+
+@pytest.fixture
+def plain_page(browser: Browser, server: RunningServer) -> Iterator[Page]:
+    yield from opened(browser, server, java_script_enabled=False)
+
+
+def opened(browser: Browser, server: RunningServer, **how: Any) -> Iterator[Page]:
+    context = browser.new_context(base_url=server.base_url, viewport={"width": 1280, "height": 900}, **how)
+    context.set_default_timeout(15_000)
+    page, faults = context.new_page(), watched(context)
+    yield page
+    context.close()
+    assert faults == []
+
+
+def watched(context: BrowserContext) -> list[str]:
+    faults: list[str] = []
+
+    def watch(page: Page) -> None:
+        page.on("console", lambda said: said.type in ("error", "warning") and faults.append(said.text))
+        page.on("pageerror", lambda error: faults.append(str(error)))
+
+    for page in context.pages:
+        watch(page)
+    context.on("page", watch)
+    return faults
+
+
+def ask(server: RunningServer, collection: str, prompt: str = PROMPT) -> str:
+    reply = server.chat(f"bench/{collection}", prompt)
+    assert reply.status == 200, reply.body
+    return reply.json["bench"]["panel"]
+
+
+def path_of(server: RunningServer, panel_id: str) -> str:
+    return f"{LIST}of/{panel_id}/"
+
+
+def verdicts_of(server: RunningServer, panel_id: str) -> list[tuple]:
+    return server.rows(
+        "SELECT c.seat_name, v.useful, v.note, v.real FROM evidence_verdict v JOIN evidence_call c ON c.id = v.call_id "
+        "JOIN evidence_panel p ON p.id = c.panel_id WHERE p.panel_id = ? ORDER BY v.id",
+        panel_id,
+    )
+
+
+def test_a_panel_appears_and_its_answers_land_as_they_finish(page: Page, server: RunningServer) -> None:
+    ask(server, "core")
+    page.add_init_script(SHIFTS)
+    page.goto(LIST)
+    rows = page.locator("tbody tr[data-panel]")
+    before = rows.count()
+    asking = threading.Thread(target=ask, args=(server, "live"))
+    asking.start()
+    new = page.get_by_role("button", name="1 new panel")
+    expect(new).to_be_visible()
+    assert rows.count() == before
+    new.click()
+    expect(rows).to_have_count(before + 1)
+    expect(rows.first).to_contain_text("late running")
+    rows.first.get_by_role("link").click()
+    late = page.locator("[data-seat=member2]")
+    expect(late).to_contain_text("Still answering")
+    quick = page.locator("[data-seat=member1]")
+    expect(quick).to_contain_text("No stale read here.")
+    quick.get_by_label("Note on quick").fill("still typing")
+    top = quick.bounding_box()
+    expect(late).to_contain_text("The answer is 42.")
+    assert quick.bounding_box() == top
+    assert page.evaluate("window.__shift") < 0.02
+    expect(quick.get_by_label("Note on quick")).to_have_value("still typing")
+    expect(page.locator("#panel-summary")).not_to_contain_text("running")
+    expect(page.locator("[data-said]")).to_contain_text("late ok")
+    asking.join()
+
+
+def test_rows_of_the_list_change_in_place(page: Page, server: RunningServer) -> None:
+    asking = threading.Thread(target=ask, args=(server, "live"))
+    asking.start()
+    page.goto(LIST)
+    page.wait_for_function("document.querySelectorAll('tbody tr').length")
+    row = page.locator("tbody tr", has_text="late running").first
+    if row.count() == 0:
+        page.get_by_role("button", name="new panel").click()
+    panel = row.get_attribute("data-panel")
+    expect(page.locator(f"tr[data-panel='{panel}']")).to_contain_text("late ok")
+    expect(page.locator(f"tr[data-panel='{panel}']")).to_contain_text("3 owed")
+    asking.join()
+
+
+def test_answers_are_judged_by_keyboard(page: Page, server: RunningServer) -> None:
+    panel = ask(server, "core")
+    page.goto(path_of(server, panel))
+    page.keyboard.press("n")
+    expect(page.locator("[data-seat=member1]")).to_be_focused()
+    page.keyboard.press("j")
+    expect(page.locator("[data-seat=member2]")).to_be_focused()
+    page.keyboard.press("p")
+    page.keyboard.press("x")
+    expect(page.locator("[data-said]")).to_have_text("echo judged not useful.")
+    expect(page.locator("[data-seat=member1]")).to_contain_text("Not useful by local")
+    page.keyboard.press("n")
+    page.keyboard.press("u")
+    expect(page.locator("[data-said]")).to_have_text("quick judged useful.")
+    page.keyboard.press("u")
+    expect(page.locator("[data-said]")).to_contain_text("nothing was written")
+    assert [(seat, useful) for seat, useful, *_ in verdicts_of(server, panel)] == [("member1", 0), ("member2", 1)]
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_contain_text("this one was useful")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def test_keys_are_letters_while_somebody_types(page: Page, server: RunningServer) -> None:
+    panel = ask(server, "core")
+    page.goto(path_of(server, panel))
+    quick = page.locator("[data-seat=member2]")
+    quick.get_by_label("Note on quick").click()
+    page.keyboard.type("junk, pux?")
+    page.keyboard.press("Tab")
+    quick.get_by_text("Claims, score, correction").click()
+    quick.get_by_label("Claims that held").fill("no stale read\n\n  lock is held ")
+    quick.get_by_label("Score").fill("0.5")
+    page.keyboard.press("Enter")
+    assert verdicts_of(server, panel) == []
+    quick.get_by_role("button", name="Useful: quick", exact=True).click()
+    expect(quick).to_contain_text("Useful, score 0.5")
+    assert verdicts_of(server, panel) == [("member2", 1, "junk, pux?", '["no stale read", "lock is held"]')]
+    quick.get_by_text("Claims, score, correction").click()
+    quick.get_by_label("Score").fill("2")
+    quick.get_by_role("button", name="Not useful").click()
+    expect(quick.get_by_role("alert")).to_contain_text("score")
+    assert len(verdicts_of(server, panel)) == 1
+
+
+def test_keys_can_be_turned_off(page: Page, server: RunningServer) -> None:
+    page.goto(path_of(server, ask(server, "core")))
+    page.get_by_role("button", name="Keys").click()
+    page.get_by_label("Turn these keys off").check()
+    page.get_by_role("button", name="Close").click()
+    page.keyboard.press("n")
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page.locator("[data-seat]:focus")).to_have_count(0)
+
+
+def test_an_answer_is_copied_as_it_was_written(page: Page, server: RunningServer) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=server.base_url)
+    page.goto(path_of(server, ask(server, "core")))
+    echo = page.locator("[data-seat=member1]")
+    echo.get_by_role("button", name="Copy").click()
+    expect(echo.get_by_role("button", name="Copied")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == PROMPT
+
+
+def test_names_are_hidden_until_each_is_judged(page: Page, server: RunningServer) -> None:
+    panel = ask(server, "core")
+    page.goto(path_of(server, panel))
+    page.get_by_role("link", name="Hide names").click()
+    body = page.locator(".panel-page")
+    shown = body.inner_text()
+    names = ("echo", "quick", "thinking", "failing", "silent", "member1", "member2")
+    assert not [name for name in names if name in shown]
+    order = page.eval_on_selector_all("[data-seat]", "(all) => all.map((one) => one.id)")
+    page.reload()
+    assert page.eval_on_selector_all("[data-seat]", "(all) => all.map((one) => one.id)") == order
+    quick = page.locator("[data-seat]", has_text="No stale read here.")
+    quick.get_by_role("button", name="Useful: Answer", exact=False).first.click()
+    expect(quick).to_contain_text("member2")
+    expect(body).not_to_contain_text("thinking ok")
+    for seat in ("Is there a race", "42"):
+        one = page.locator("[data-seat]", has_text=seat).first
+        one.get_by_role("button", name="Not useful").click()
+        expect(one).to_contain_text("Not useful by local")
+    expect(page.locator("[data-seat]", has_text="overloaded")).to_contain_text("failing")
+
+
+def test_it_works_without_scripts(plain_page: Page, server: RunningServer) -> None:
+    page, panel = plain_page, ask(server, "core", "A rare word: zyzzyva.")
+    page.goto(LIST)
+    page.get_by_role("searchbox", name="Search").fill("zyzzyva")
+    page.get_by_role("searchbox", name="Search").press("Enter")
+    expect(page.locator("tbody tr")).to_have_count(1)
+    page.locator("tbody").get_by_role("link").click()
+    quick = page.locator("[data-seat=member2]")
+    quick.get_by_label("Note on quick").fill("fine")
+    quick.get_by_role("button", name="Useful: quick", exact=True).click()
+    expect(page.locator("body")).to_contain_text("quick judged useful.")
+    expect(quick).to_contain_text("Useful by local")
+    assert verdicts_of(server, panel) == [("member2", 1, "fine", "[]")]
+    expect(page.get_by_role("button", name="Copy")).to_have_count(0)
+
+
+def test_the_worst_answers_stay_in_their_boxes(page: Page, server: RunningServer) -> None:
+    items = "\n".join(f"- item {number}" for number in range(10_000))
+    for prompt in (hostile.TEXT, items, "x" * 1_000_000, hostile.TEXT * 500):
+        page.goto(path_of(server, ask(server, "core", prompt)))
+        assert page.evaluate("window.__pwned ?? null") is None
+        assert page.evaluate("document.querySelectorAll('*').length") < 12_000
+        assert page.evaluate("document.scrollingElement.scrollWidth - innerWidth") <= 0
+        expect(page.locator("[data-seat=member2]")).to_contain_text("No stale read here.")
+    assert page.locator(".panel-page a[href^='javascript:' i], .panel-page iframe, .panel-page img").count() == 0
+
+
+def test_pages_fit_and_look_alike_wide_and_narrow_light_and_dark(
+    browser: Browser, server: RunningServer, screenshots: Path
+) -> None:
+    panel = ask(server, "core")
+    for seat, useful in (("member1", True), ("member2", False)):
+        body = {"call": f"{panel}.{seat}", "useful": useful, "note": "It names the lock.", "real": ["the lock is taken twice"]}
+        assert server.request("POST", "/bench/verdict", body).status == 200
+    asking = threading.Thread(target=ask, args=(server, "live"))
+    pages = {
+        "list": LIST,
+        "list-nothing": f"{LIST}?q=no-such-word",
+        "panel": path_of(server, panel),
+        "panel-blind": f"{LIST}{server.rows('SELECT max(id) FROM evidence_panel')[0][0]}/change/?blind=1",
+        "seat": f"{LIST}{server.rows('SELECT max(id) FROM evidence_panel')[0][0]}/seat/member1/",
+    }
+    asking.start()
+    for width, scheme in LOOKS:
+        context = browser.new_context(base_url=server.base_url, viewport={"width": width, "height": 900}, color_scheme=scheme)
+        shown, faults = context.new_page(), watched(context)
+        for name, path in pages.items():
+            shown.goto(path)
+            wider = shown.evaluate("document.scrollingElement.scrollWidth - innerWidth")
+            assert wider <= 0, (name, width, wider)
+            shown.screenshot(path=screenshots / f"panels-{name}.{width}.{scheme}.png", full_page=True)
+        context.close()
+        assert faults == []
+    asking.join()
