@@ -20,7 +20,7 @@ GROUPS = (
         "Ask",
         (
             ("Playground", "chat", "playground:page", "Ask a collection from here, and judge each answer as it lands."),
-            ("Panels", "forum", "evidence.Panel", "What was asked, every seat's answer, and verdicts."),
+            ("Gateway", "forum", "evidence.Panel", "What was asked, every seat's answer, and verdicts."),
         ),
     ),
     (
