@@ -27,15 +27,15 @@ TOKEN = "a-token-of-24-characters"
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 40
 CAP = 600_000
 MODELS = {
-    "rare": {"model": "slow-1.5", "requests_per_minute": 1},
     "fast": {"model": "say-No-stale-read."},
-    "late": {"model": "slow-1"},
-    # Explores no general question.
-    "echo": {"model": "echo", "vision": True, "role": "code"},
-    "failing": {"model": "err-500"},
-    "small": {"model": "say-small", "context_window": 100},
-    "gone": {"model": "err-404"},
     "guest": {"model": "say-guest", "status": "ad_hoc"},
+    # These explore no general question.
+    "late": {"model": "slow-1", "role": "code"},
+    "echo": {"model": "echo", "role": "code", "vision": True},
+    "failing": {"model": "err-500", "role": "code"},
+    "gone": {"model": "err-404", "role": "code"},
+    "small": {"model": "say-small", "role": "code", "context_window": 100},
+    "rare": {"model": "slow-1.5", "role": "code", "requests_per_minute": 1},
 }
 COLLECTIONS = {
     "pair": ["fast", "late"],
