@@ -26,8 +26,7 @@ from collections_app.models import (
     RosterVersion,
     Shape,
 )
-from collections_app.models.health import Quota, covers, quotas_of
-from collections_app.models.health.quota import WHOLE_ACCOUNT
+from collections_app.models.health import WHOLE_ACCOUNT, Quota, covers, quotas_of
 from collections_app.models.roster_version import draw_token
 from collections_app.selectors import active_models, all_collections, current_limits, know, members_of
 

@@ -14,8 +14,7 @@ from django.db.models import QuerySet
 
 from collections_app.models import Collection, Endpoint, Fact, LanguageModel, Limits
 from collections_app.models.base_url import origin_of
-from collections_app.models.health import Quota, quotas_of
-from collections_app.models.health.quota import WHOLE_ACCOUNT
+from collections_app.models.health import WHOLE_ACCOUNT, Quota, quotas_of
 from collections_app.sealing import OtherHostError, UnsealError, unseal
 from collections_app.secret_file import SecretFileError, secrets_in
 

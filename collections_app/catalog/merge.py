@@ -12,15 +12,14 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from collections_app.catalog.refreshing.places import PATTERN
 from collections_app.catalog.refreshing.served import OPENROUTER, Key, Served, by_key, serve, serves_here
 from collections_app.catalog.same import same
 from collections_app.models import CatalogEntry, Endpoint, Fact, LanguageModel
-from collections_app.models.catalog import FIELDS
+from collections_app.models.catalog import FIELDS, LEARNED
+from collections_app.models.health import WHOLE_ACCOUNT, is_pattern
 from collections_app.roster import renew_roster
 
 AT_ONCE = 500
-LEARNED = "learned"
 # What holds for a model wherever it is served.
 OF_THE_MODEL = ("vision", "tools")
 
@@ -59,7 +58,7 @@ def _held(which: Q) -> Iterable[Fact]:
 
 
 def _of_account(fact: Fact) -> bool:
-    return fact.served_id.startswith(PATTERN)
+    return is_pattern(fact.served_id)
 
 
 def _write(served: Sequence[Served], held: Iterable[Fact]) -> list[FactChange]:
@@ -105,8 +104,8 @@ def _of_same_models(served: Sequence[Served]) -> Iterator[tuple[FactKey, tuple[A
 
 def _of_accounts(providers: Mapping[Endpoint, str]) -> Iterator[tuple[FactKey, tuple[Any, str]]]:
     """Limits that a provider counts for an account, by pattern."""
-    rows = CatalogEntry.objects.filter(provider__in=set(providers.values()) - {""}, served_id__startswith=PATTERN, gone_at=None)
-    for entry in rows:
+    known = set(providers.values()) - {""}
+    for entry in CatalogEntry.objects.filter(provider__in=known, served_id__startswith=WHOLE_ACCOUNT, gone_at=None):
         for endpoint in (endpoint for endpoint, provider in providers.items() if provider == entry.provider):
             for name, value in _known_by(entry):
                 yield (endpoint.pk, entry.served_id, name, _source(entry.source)), (value, entry.name)

@@ -16,12 +16,13 @@ from collections_app.catalog.entry import Listing, SourceError
 from collections_app.catalog.merge import FactChange, merge_all
 from collections_app.catalog.refreshing.asking import Reading
 from collections_app.catalog.refreshing.own_listing import NoKeyError, OwnListing, lists
-from collections_app.catalog.refreshing.places import PATTERN, PLACES
+from collections_app.catalog.refreshing.places import PLACES
 from collections_app.catalog.refreshing.rows import Difference, write_entries
 from collections_app.catalog.refreshing.served import own_source, serves_here
 from collections_app.catalog.refreshing.standing import settle
 from collections_app.catalog.transitions import take_in
 from collections_app.models import Alert, CatalogEntry, CatalogSource, Endpoint
+from collections_app.models.health import is_pattern
 
 logger = logging.getLogger(__name__)
 
@@ -148,7 +149,7 @@ def _refuse_shrunken(source: Source, held: CatalogSource, listing: Listing | Non
 
 
 def _models_in(listing: Listing) -> int:
-    return sum(not entry.served_id.startswith(PATTERN) for entry in listing.entries)
+    return sum(not is_pattern(entry.served_id) for entry in listing.entries)
 
 
 def _taken(source: Source, held: CatalogSource, reading: Reading, started: float) -> Outcome:

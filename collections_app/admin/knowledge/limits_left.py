@@ -10,7 +10,8 @@ from django.utils import timezone
 
 from collections_app.admin.knowledge.shown import ShownAdmin, page_of
 from collections_app.models import CoolDown, Endpoint, Fact, LanguageModel
-from collections_app.models.health.quota import LIMITS, WHOLE_ACCOUNT
+from collections_app.models.health import WHOLE_ACCOUNT
+from collections_app.models.health.quota import LIMITS
 from collections_app.services.cooling import end_rest
 from collections_app.services.quotas import forecast_accounts, forecasts
 

@@ -12,8 +12,7 @@ from unfold.views import ChangeList
 
 from collections_app.models import CoolDown, Fact, LanguageModel
 from collections_app.models.catalog import SOURCES
-from collections_app.models.health import covers
-from collections_app.models.health.quota import WHOLE_ACCOUNT
+from collections_app.models.health import covers, is_pattern
 from collections_app.services.quotas import Forecast, forecasts
 
 Choices = list[tuple[str, str]]
@@ -111,7 +110,7 @@ def _resting() -> Q:
     """Models that somebody lets rest, by id and by pattern."""
     resting, ids = Q(pk__in=[]), dict[int, list[str]]()
     for rest in CoolDown.objects.filter(until__gt=timezone.now()):
-        if rest.served_id.startswith(WHOLE_ACCOUNT):
+        if is_pattern(rest.served_id):
             resting |= Q(endpoint=rest.endpoint_id, served_id__endswith=rest.served_id[1:])
         else:
             ids.setdefault(rest.endpoint_id, []).append(rest.served_id)

@@ -12,9 +12,7 @@ from collections_app.catalog.entry import Entry, Listing
 from collections_app.catalog.refreshing.asking import Asking, Reading, all_pages, release
 from collections_app.catalog.sources import freellmapi, models_dev, openrouter
 from collections_app.models import CatalogEntry, CatalogSource
-
-# Rows that are limits of a whole account have a pattern for an id.
-PATTERN = "*"
+from collections_app.models.health import is_pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +62,7 @@ def _freellmapi(body: bytes) -> Listing:
             requests_per_day=limit.requests_per_day,
         )
         for limit in freellmapi.account_limits(body)
-        if limit.pattern.startswith(PATTERN)
+        if is_pattern(limit.pattern)
     )
     return Listing((*listing.entries, *limits), listing.left_out, listing.version)
 

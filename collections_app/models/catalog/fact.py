@@ -9,8 +9,10 @@ from django.db import models
 
 from collections_app.models.endpoint import Endpoint
 
+# By what calls taught; the others are listings.
+LEARNED = "learned"
 # By precedence: of two that know a field, the first is believed.
-SOURCES = ("learned", "endpoint", "models_dev", "openrouter", "freellmapi")
+SOURCES = (LEARNED, "endpoint", "models_dev", "openrouter", "freellmapi")
 
 # What can be known, and its unit. A limit of requests or tokens may be of a whole account: then the served id is a pattern,
 # `*` or `*:free`, and every model whose id it matches draws on it.
@@ -33,7 +35,7 @@ FIELDS = {
 class Fact(models.Model):
     # What an admin page calls them.
     SOURCE_NAMES: ClassVar = {
-        "learned": "learned from a real error or reply",
+        LEARNED: "learned from a real error or reply",
         "endpoint": "the endpoint's own listing",
         "models_dev": "models.dev",
         "openrouter": "OpenRouter",

@@ -12,11 +12,10 @@ from zoneinfo import ZoneInfo
 
 from collections_app.models.catalog.fact import SOURCES, Fact
 from collections_app.models.endpoint import Endpoint
-from collections_app.models.health.pattern import covers
+from collections_app.models.health.pattern import WHOLE_ACCOUNT, covers, is_pattern
 from collections_app.models.language_model import LanguageModel
 
 LIMITS = ("requests_per_minute", "requests_per_day", "tokens_per_minute", "tokens_per_day")
-WHOLE_ACCOUNT = "*"
 
 # Providers whose days begin at a midnight other than UTC's: by their id in models.dev, and by the host of a base URL.
 ZONES_BY_PROVIDER = {"google": "America/Los_Angeles"}
@@ -73,7 +72,7 @@ def account_quotas(endpoint: Endpoint, account: Iterable[Fact]) -> tuple[Quota, 
     for field in LIMITS:
         if (limit := getattr(endpoint, field)) is not None:
             held[WHOLE_ACCOUNT][field] = limit
-    theirs = (fact for fact in account if fact.endpoint_id == endpoint.pk and fact.served_id.startswith(WHOLE_ACCOUNT))
+    theirs = (fact for fact in account if fact.endpoint_id == endpoint.pk and is_pattern(fact.served_id))
     for fact in sorted(theirs, key=lambda fact: SOURCES.index(fact.source)):
         held.setdefault(fact.served_id, {}).setdefault(fact.field, fact.value)
     return tuple(quota for pattern in held for quota in _quota(pattern, held[pattern], zone_of(endpoint)))

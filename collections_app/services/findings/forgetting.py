@@ -10,9 +10,10 @@ from typing import Any
 from django.db.models.signals import pre_save
 
 from collections_app.models import Endpoint, Fact, LanguageModel
-from collections_app.models.health.quota import LIMITS, WHOLE_ACCOUNT
+from collections_app.models.catalog import LEARNED
+from collections_app.models.health import WHOLE_ACCOUNT
+from collections_app.models.health.quota import LIMITS
 from collections_app.services.cooling import end_counted_rest
-from collections_app.services.findings.learning import LEARNED
 
 WATCHED = ("context_window", "output_limit", *LIMITS)
 

@@ -4,13 +4,13 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from collections_app.models import Fact, LanguageModel
+from collections_app.models.catalog import LEARNED
 from collections_app.models.health.quota import LIMITS
 from collections_app.selectors import know
 from collections_app.services.cooling import clipped, end_counted_rest
 from collections_app.services.findings.finding import Finding
 from collections_app.services.quotas import LimitFound
 
-LEARNED = "learned"
 # Tokens; outside of these a number is something else, such as an error's code.
 SMALLEST_WINDOW, LARGEST_WINDOW = 256, 20_000_000
 LARGEST = 2**53

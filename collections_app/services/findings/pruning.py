@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 from django.db.models import Q
 
 from collections_app.models import Alert, CoolDown, Doubt, Fact, Usage
+from collections_app.models.catalog import LEARNED
 from collections_app.models.health.quota import day_in, zone_of
-from collections_app.services.findings.learning import LEARNED
 from collections_app.services.retirement import WITHIN
 
 KEPT_DAYS = timedelta(days=40)

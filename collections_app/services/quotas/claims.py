@@ -10,8 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from collections_app.models.health import Quota
-from collections_app.models.health.quota import WHOLE_ACCOUNT
+from collections_app.models.health import WHOLE_ACCOUNT, Quota, is_pattern
 
 MINUTE = timedelta(seconds=60)
 REQUESTS, TOKENS = "requests", "tokens"
@@ -90,8 +89,8 @@ def unit_of(field: str) -> str:
 
 def named(field: str, limit: int, pattern: str) -> str:
     """A limit in words: its limit of 1,000 requests a day."""
-    whose = "its account's" if pattern.startswith(WHOLE_ACCOUNT) else "its"
-    which = f" for {pattern}" if pattern.startswith(WHOLE_ACCOUNT) and pattern != WHOLE_ACCOUNT else ""
+    whose = "its account's" if is_pattern(pattern) else "its"
+    which = f" for {pattern}" if is_pattern(pattern) and pattern != WHOLE_ACCOUNT else ""
     return f"{whose} limit of {limit:,} {unit_of(field)} a {span_of(field)}{which}"
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from collections_app.models import Endpoint
-from collections_app.models.health import Quota
-from collections_app.models.health.quota import LIMITS, WHOLE_ACCOUNT, zone_of
+from collections_app.models.health import WHOLE_ACCOUNT, Quota
+from collections_app.models.health.quota import LIMITS, zone_of
 from collections_app.services.quotas.claims import MINUTE, REQUESTS, Drawn, span_of, unit_of
 from collections_app.services.quotas.counting import Entry, add, counter_of, used_of
 from collections_app.services.quotas.using_up import notice
