@@ -15,6 +15,7 @@ from typing import Any
 import orjson
 
 from collections_app.catalog.entry import SourceError
+from collections_app.plain_text import tidy
 
 MOST_BYTES = 32 * 1024 * 1024
 MOST_ITEMS = 50_000
@@ -149,18 +150,6 @@ def mapping(value: Any) -> Mapping[str, Any]:
 
 def listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
-
-
-def tidy(value: Any, most: int = NAME_LENGTH) -> str:
-    """Text on one line without characters that hide or turn it around, cut at `most` characters; "" for what is no text."""
-    if not isinstance(value, str):
-        return ""
-    # Cut twice: a name of a megabyte is not worth reading through.
-    text = value[: most * 4]
-    # Not printable are controls, what turns text around (bidi), joins it unseen, is half a character or none at all.
-    shown = text if text.isprintable() else "".join(mark if mark.isprintable() else " " for mark in text)
-    text = " ".join(shown.split())
-    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def id_problem(value: Any) -> str:

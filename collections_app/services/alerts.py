@@ -6,6 +6,7 @@ Knows no cause: whoever sees one raises the alert, and resolves it again.
 from django.utils import timezone
 
 from collections_app.models import Alert, Endpoint
+from collections_app.plain_text import tidy
 
 LONGEST = 500
 
@@ -16,7 +17,7 @@ def raise_alert(kind: str, endpoint: Endpoint | None, about: str, *, message: st
     `about` is a served id, a catalog source's name, or empty for the whole endpoint. An open one keeps its date and gets the
     newer words; the same words again write nothing.
     """
-    words = {"message": _clipped(message), "to_do": _clipped(to_do)}
+    words = {"message": tidy(message, LONGEST), "to_do": tidy(to_do, LONGEST)}
     alert, opened = Alert.objects.get_or_create(
         kind=kind, endpoint=endpoint, about=about, resolved_at=None, defaults={**words, "opened_at": timezone.now()}
     )
@@ -40,8 +41,4 @@ def open_alerts() -> int:
 def told_before(kind: str, endpoint: Endpoint | None, about: str, *, message: str) -> bool:
     """Whether an alert of these words was resolved already: what a person has put aside while it lasts is not told again."""
     earlier = Alert.objects.filter(kind=kind, endpoint=endpoint, about=about).exclude(resolved_at=None)
-    return earlier.filter(message=_clipped(message)).exists()
-
-
-def _clipped(words: str) -> str:
-    return words if len(words) <= LONGEST else f"{words[: LONGEST - 1]}…"
+    return earlier.filter(message=tidy(message, LONGEST)).exists()

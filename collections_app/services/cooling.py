@@ -9,6 +9,7 @@ from django.db import transaction
 
 from collections_app.models import CoolDown
 from collections_app.models.health import covers
+from collections_app.plain_text import tidy
 
 # How long when nobody says: after a limit of a minute, after any other; each doubles while no answer comes in between.
 A_MINUTES, UNSTATED = timedelta(minutes=1), timedelta(minutes=30)
@@ -31,7 +32,7 @@ def cool_down(
         row.times, row.since = row.times + 1, at
     ends = until or at + min(first * 2 ** min(max(row.times, 1) - 1, 20), LONGEST)
     if again or ends > row.until:
-        row.until, row.why = max(ends, row.until), clipped(why)
+        row.until, row.why = max(ends, row.until), tidy(why, LONGEST_WHY)
         row.save()
     return row
 
@@ -41,7 +42,7 @@ def rest(endpoint_id: int, served_id: str, *, at: datetime, until: datetime, why
     """Let `served_id` rest because this bench's own count says so. It counts as no refusal."""
     row = _row(endpoint_id, served_id, at)
     if until > row.until:
-        row.times, row.since, row.until, row.why = 0, at, until, clipped(why)
+        row.times, row.since, row.until, row.why = 0, at, until, tidy(why, LONGEST_WHY)
         row.save()
 
 
@@ -62,13 +63,6 @@ def end_counted_rest(endpoint_id: int, served_id: str) -> None:
     """End what was counted here and does not hold any more; refusals by the provider stay."""
     for row in CoolDown.objects.filter(endpoint_id=endpoint_id, served_id=served_id, times=0):
         row.delete()
-
-
-def clipped(text: str, length: int = LONGEST_WHY) -> str:
-    """What somebody else said, on one line, without what hides or turns text, as the columns hold it."""
-    words = "".join(character if character.isprintable() else " " for character in text)
-    words = " ".join(words.split())
-    return words if len(words) <= length else f"{words[: length - 1]}…"
 
 
 def _row(endpoint_id: int, served_id: str, at: datetime) -> CoolDown:

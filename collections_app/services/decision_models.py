@@ -13,7 +13,8 @@ from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from collections_app.models import DecisionModel
-from collections_app.services.cooling import clipped, rest
+from collections_app.plain_text import tidy
+from collections_app.services.cooling import rest
 from collections_app.services.findings import Finding, apply_findings
 
 # Failures that end the same for the next panel, which would wait its whole budget for it.
@@ -38,7 +39,7 @@ class Found:
 def note_pick(model: DecisionModel, finding: Finding) -> None:
     """Act on how a pick went, as on any call; a failure is kept for its page, and a server that hangs rests for a moment."""
     if finding.kind:
-        said = clipped(f"{finding.kind.replace('_', ' ')}: {finding.said}", LONGEST_ERROR)
+        said = tidy(f"{finding.kind.replace('_', ' ')}: {finding.said}", LONGEST_ERROR)
         # No signal and no change to log: no panel's roster depends on it.
         DecisionModel.objects.filter(pk=model.pk).update(last_error=said)
     if finding.kind in HUNG:
@@ -51,7 +52,7 @@ def probe(model: DecisionModel) -> Found:
     found = cast(Callable[[DecisionModel], Found], import_string(settings.BENCH_PROBE))(model)
     if found.types:
         model.dialect, model.url, model.question_types = found.dialect, found.url, list(found.types)
-    model.last_error = clipped(found.error, LONGEST_ERROR)
+    model.last_error = tidy(found.error, LONGEST_ERROR)
     model.probed_at = timezone.now()
     model.save()
     return found

@@ -10,8 +10,9 @@ from auditlog.models import LogEntry
 from django.db import transaction
 
 from collections_app.models import Alert, Doubt, Endpoint, LanguageModel
+from collections_app.plain_text import tidy
 from collections_app.services.alerts import raise_alert, resolve_alert
-from collections_app.services.cooling import clipped, end_rest
+from collections_app.services.cooling import end_rest
 
 # Two different requests within this time that find a model gone are believed.
 WITHIN = timedelta(hours=1)
@@ -28,12 +29,12 @@ def retire(endpoint_id: int, served_id: str, *, why: str) -> int:
     with transaction.atomic(), set_extra_data(dict(BY)):
         models = list(sitting.select_for_update())
         for model in models:
-            model.status, model.retired_why = LanguageModel.Status.RETIRED, clipped(why, LONGEST_WHY)
+            model.status, model.retired_why = LanguageModel.Status.RETIRED, tidy(why, LONGEST_WHY)
             model.save(update_fields=["status", "retired_why"])
         _forget_doubts(endpoint_id, served_id)
     if models:
         aliases = ", ".join(model.alias for model in models)
-        message = f"{aliases}: {served_id} at {endpoint} is gone and was retired. {clipped(why)}"
+        message = f"{aliases}: {served_id} at {endpoint} is gone and was retired. {tidy(why, LONGEST_WHY)}"
         raise_alert(Alert.Kind.GONE, endpoint, served_id, message=message, to_do=TO_DO)
     return len(models)
 
@@ -42,7 +43,7 @@ def retire(endpoint_id: int, served_id: str, *, why: str) -> int:
 def doubt(endpoint_id: int, served_id: str, *, request: str, at: datetime, said: str) -> None:
     """Note that one request found a model gone, and retire it when another one did within the hour."""
     found = {"endpoint_id": endpoint_id, "served_id": served_id}
-    Doubt.objects.get_or_create(**found, request=request, defaults={"at": at, "said": clipped(said, LONGEST_SAID)})
+    Doubt.objects.get_or_create(**found, request=request, defaults={"at": at, "said": tidy(said, LONGEST_SAID)})
     recent = Doubt.objects.filter(**found, at__gt=at - WITHIN, at__lte=at + WITHIN)
     if recent.count() >= ENOUGH:
         retire(endpoint_id, served_id, why=f"{ENOUGH} requests within an hour found it gone: {said}")

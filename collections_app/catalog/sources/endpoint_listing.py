@@ -10,9 +10,10 @@ from dataclasses import replace
 from typing import Any
 
 from collections_app.catalog.entry import Entry, Listing
-from collections_app.catalog.reading import MOST_ITEMS, Item, LeftOut, id_problem, parse_json, tidy
+from collections_app.catalog.reading import MOST_ITEMS, Item, LeftOut, id_problem, parse_json
 from collections_app.catalog.sources.listing.row import entry_of
 from collections_app.catalog.sources.listing.shapes import id_of, next_page, plain, rows_of
+from collections_app.plain_text import tidy
 
 
 def read(body: bytes, provider: str = "") -> Listing:

@@ -12,8 +12,9 @@ from itertools import islice
 from typing import Any
 
 from collections_app.catalog.entry import AccountLimit, Entry, Listing, SourceError
-from collections_app.catalog.reading import MOST_ITEMS, Item, LeftOut, id_problem, listed, mapping, parse_json, tidy
+from collections_app.catalog.reading import MOST_ITEMS, Item, LeftOut, id_problem, listed, mapping, parse_json
 from collections_app.catalog.sources.kinds import OTHER, QUOTA, kind_of
+from collections_app.plain_text import tidy
 
 # Its names for providers, where models.dev has others; one key space is two providers there.
 PROVIDERS = {

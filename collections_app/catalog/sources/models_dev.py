@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from collections_app.catalog.entry import Entry, Listing, Provider, SourceError
-from collections_app.catalog.reading import MOST_ITEMS, Item, LeftOut, id_problem, listed, mapping, parse_json, tidy
+from collections_app.catalog.reading import MOST_ITEMS, Item, LeftOut, id_problem, listed, mapping, parse_json
 from collections_app.catalog.sources.feed_url import VARIABLE, feed_url_problem, is_loopback
 from collections_app.catalog.sources.kinds import free_by_price, kind_of, plan_like
+from collections_app.plain_text import tidy
 
 NPM_URLS = Path(__file__).with_name("npm_urls.toml")
 ANTHROPIC = "@ai-sdk/anthropic"

@@ -8,10 +8,11 @@ from django.db import InterfaceError, OperationalError
 
 from collections_app.models import Alert, Doubt, Endpoint, LanguageModel
 from collections_app.models.health.quota import day_in, zone_of
+from collections_app.plain_text import tidy
 from collections_app.roster import Roster
 from collections_app.selectors import know
 from collections_app.services.alerts import raise_alert, resolve_alert
-from collections_app.services.cooling import A_MINUTES, LONGEST, UNSTATED, clipped, cool_down, forget_refusals
+from collections_app.services.cooling import A_MINUTES, LONGEST, UNSTATED, cool_down, forget_refusals
 from collections_app.services.findings.finding import Finding
 from collections_app.services.findings.learning import learn_limits, learn_lower
 from collections_app.services.quotas import correct
@@ -139,7 +140,7 @@ def _output_limit(finding: Finding) -> None:
 
 
 def _said(finding: Finding) -> str:
-    return clipped(finding.said, LONGEST_SAID)
+    return tidy(finding.said, LONGEST_SAID)
 
 
 FOLLOWS: Mapping[str, Callable[[Finding], None]] = {

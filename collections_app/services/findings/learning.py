@@ -6,8 +6,9 @@ from datetime import datetime
 from collections_app.models import Fact, LanguageModel
 from collections_app.models.catalog import LEARNED
 from collections_app.models.health.quota import LIMITS
+from collections_app.plain_text import tidy
 from collections_app.selectors import know
-from collections_app.services.cooling import clipped, end_counted_rest
+from collections_app.services.cooling import end_counted_rest
 from collections_app.services.findings.finding import Finding
 from collections_app.services.quotas import LimitFound
 
@@ -34,11 +35,11 @@ def learn_lower(finding: Finding, field: str, told: int | None) -> bool:
         served_id=finding.served_id,
         field=field,
         source=LEARNED,
-        defaults={"value": told, "known_since": finding.at, "note": clipped(finding.said, LONGEST_NOTE)},
+        defaults={"value": told, "known_since": finding.at, "note": tidy(finding.said, LONGEST_NOTE)},
     )
     if made or told >= fact.value:
         return made
-    fact.value, fact.known_since, fact.note = told, finding.at, clipped(finding.said, LONGEST_NOTE)
+    fact.value, fact.known_since, fact.note = told, finding.at, tidy(finding.said, LONGEST_NOTE)
     fact.save()
     return True
 

@@ -5,7 +5,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 from collections_app.catalog.entry import SourceError
-from collections_app.catalog.reading import Item, id_problem, listed, mapping, numeric, tidy
+from collections_app.catalog.reading import Item, id_problem, listed, mapping, numeric
+from collections_app.plain_text import tidy
 
 LISTS = ("data", "models", "result", "results", "items")
 IDS = ("id", "name", "model", "key", "model_id", "slug")
