@@ -8,6 +8,7 @@ from unfold.widgets import UnfoldAdminPasswordWidget, UnfoldBooleanWidget
 
 from collections_app.models import Endpoint
 from collections_app.secret_file import SecretFileError, secrets_made_in
+from collections_app.services.provider_keys import NO_KEY, is_key
 
 LONGEST_KEY = 4_000
 
@@ -29,8 +30,8 @@ class EndpointForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at 
 
     def clean_new_key(self) -> str:
         key = str(self.cleaned_data["new_key"])
-        if not (key.isascii() and key.isprintable()) or " " in key:
-            raise forms.ValidationError("A key is ASCII letters, digits and signs, without spaces.")
+        if not is_key(key):
+            raise forms.ValidationError(NO_KEY)
         if key:
             self._check_secret()
         return key

@@ -1,6 +1,6 @@
 """Discover: models worth adding, free first, and for each whether its provider is reachable and whether it is here already.
 
-Finds and marks; adds nothing (onboard.py does). Reachable means that an endpoint of the provider is here or that its key is
+Finds and marks; what adds is onboarding/adding.py. Reachable means that an endpoint of the provider is here or that its key is
 in the environment: of a variable its name is read, and whether it is set.
 """
 

@@ -78,11 +78,6 @@ class Summary:
         return bool(asked) and all(outcome.error for outcome in asked)
 
 
-def source_names() -> list[str]:
-    """Every source there is to ask: the public catalogs, then the endpoints' own listings."""
-    return [source.name for source in _sources()]
-
-
 def refresh(names: Iterable[str] = (), *, progress: Progress | None = None, accept_shrunken: bool = False) -> Summary:
     """Ask the sources of these names, or all. An endpoint's name means its own listing. Raises UnknownSourceError.
 
@@ -104,6 +99,7 @@ def refresh(names: Iterable[str] = (), *, progress: Progress | None = None, acce
 
 
 def _sources() -> list[Source]:
+    """Every source there is to ask: the public catalogs, then the endpoints' own listings."""
     here: dict[int, set[str]] = {}
     for served in serves_here():
         here.setdefault(served.endpoint.pk, set()).add(served.served_id)

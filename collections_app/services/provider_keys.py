@@ -15,7 +15,13 @@ from collections_app.models.base_url import origin_of
 from collections_app.sealing import UnsealError, reseal, seal
 from collections_app.secret_file import draw_secret, secrets_in, secrets_made_in, write_secrets
 
+NO_KEY = "A key is ASCII letters, digits and signs, without spaces."
 COLUMNS = ("typed_key_id", "typed_key_host", "typed_key_sealed", "typed_key_at")
+
+
+def is_key(text: str) -> bool:
+    """Whether a text can be a provider's key; NO_KEY says what one is."""
+    return text.isascii() and text.isprintable() and " " not in text
 
 
 def store_key(endpoint: Endpoint, key: str) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from django import template
 
 from collections_app.catalog.onboarding.candidates import Candidate
+from collections_app.templatetags.knowledge import dollars
 
 register = template.Library()
 
@@ -37,13 +38,8 @@ def _price(one: Candidate) -> str:
         return "" if one.free else "price unknown"
     if not one.price_in and not one.price_out:
         return ""
-    return f"{_dollars(one.price_in)} in, {_dollars(one.price_out)} out"
-
-
-def _dollars(price: float | None) -> str:
-    if price is None:
-        return "?"
-    return f"${price:,.2f}" if price >= 0.1 or not price else f"${price:.2g}"
+    way_in, way_out = ("?" if price is None else dollars(price) for price in (one.price_in, one.price_out))
+    return f"{way_in} in, {way_out} out"
 
 
 def _quota(one: Candidate) -> Iterator[str]:

@@ -12,8 +12,10 @@ from django.utils.timesince import timeuntil
 
 from collections_app.models import CatalogEntry
 from collections_app.models.catalog import FIELDS
+from collections_app.services.quotas.claims import is_low
 
 register = template.Library()
+register.filter(is_low)
 
 NAMES = {
     "context_window": "Context window",
@@ -75,12 +77,6 @@ def moment(at: datetime | str | None) -> str:
     if not isinstance(at, datetime):
         return ""
     return f"{at:%H:%M} UTC" if at.date() == timezone.now().date() else f"{at:%Y-%m-%d %H:%M} UTC"
-
-
-@register.filter
-def is_low(left: int, limit: int) -> bool:
-    """Whether less than a tenth is left."""
-    return left * 10 < limit
 
 
 @register.filter

@@ -21,10 +21,9 @@ from collections_app.catalog.onboarding.adding import add_models
 from collections_app.catalog.onboarding.candidates import CATALOGS, Candidate, candidates
 from collections_app.catalog.onboarding.offers import NEVER_OFFERED, providers
 from collections_app.catalog.refreshing.served import provider_id
-from collections_app.models import CatalogEntry, CatalogSource, Endpoint, LanguageModel
+from collections_app.models import CatalogEntry, CatalogSource, Endpoint, Fact, LanguageModel
 
 NAME = "collections_app_discover"
-SOURCE_NAMES = {"models_dev": "models.dev", "openrouter": "OpenRouter", "freellmapi": "FreeLLMAPI"}
 
 
 @admin.register(CatalogEntry)
@@ -137,7 +136,7 @@ def _shown(line: Line) -> dict[str, Any]:
         "elsewhere": line.elsewhere,
         "provider": known.name if known else one.provider,
         "can_onboard": known is not None,
-        "sources": ", ".join(SOURCE_NAMES.get(source, source) for source in one.sources),
+        "sources": ", ".join(Fact.SOURCE_NAMES[source] for source in one.sources),
     }
 
 

@@ -12,6 +12,7 @@ from collections_app.catalog.discover import LONGEST_SEARCH
 from collections_app.catalog.onboarding.offers import fields_found
 from collections_app.catalog.onboarding.probe_local import PORTS
 from collections_app.catalog.providers import Provider
+from collections_app.services.provider_keys import NO_KEY, is_key
 
 TERMS = (
     ("", "any terms"),
@@ -114,8 +115,8 @@ class ProviderForm(forms.Form):
 
     def clean_key(self) -> str:
         key = str(self.cleaned_data["key"])
-        if not (key.isascii() and key.isprintable()) or " " in key:
-            raise forms.ValidationError("A key is ASCII letters, digits and signs, without spaces.")
+        if not is_key(key):
+            raise forms.ValidationError(NO_KEY)
         return key
 
     @property

@@ -19,12 +19,12 @@ from collections_app.catalog.onboarding.probe_local import LocalServer
 from collections_app.catalog.onboarding.propose import propose_alias, propose_role
 from collections_app.catalog.providers import Provider
 from collections_app.catalog.refreshing.served import listed_id
+from collections_app.catalog.sources.feed_url import VARIABLE
 from collections_app.models import Endpoint, LanguageModel
 from collections_app.selectors import know
 
 LONGEST_NAME = 32
 NOT_OF_A_NAME = re.compile(r"[^a-z0-9]+")
-VARIABLE = re.compile(r"\$\{(\w+)\}")
 # What may stand for a variable in a URL: an account's id, a host, a whole https URL.
 VALUE = re.compile(r"(?:https://)?[A-Za-z0-9][A-Za-z0-9._:/-]{0,199}")
 

@@ -1,6 +1,6 @@
 """Chat models that could be added: one line for each id that a provider serves, joined from every catalog that lists it.
 
-Reads the catalogs' rows; which of them are worth adding here is for discover.py and onboard.py to say.
+Reads the catalogs' rows; which of them are worth adding here is for discover.py and serving.py to say.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -87,6 +87,11 @@ def unit_of(field: str) -> str:
     return field.partition("_")[0]
 
 
+def is_low(left: int, limit: int) -> bool:
+    """Whether less than a tenth of a limit is left: then a person should know."""
+    return left * 10 < limit
+
+
 def named(field: str, limit: int, pattern: str) -> str:
     """A limit in words: its limit of 1,000 requests a day."""
     whose = "its account's" if is_pattern(pattern) else "its"

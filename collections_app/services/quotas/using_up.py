@@ -7,10 +7,8 @@ from collections_app.models import Alert, Endpoint
 from collections_app.models.health import Quota
 from collections_app.services.alerts import raise_alert, resolve_alert
 from collections_app.services.cooling import end_counted_rest, rest
-from collections_app.services.quotas.claims import Used, named, span_of, unit_of
+from collections_app.services.quotas.claims import Used, is_low, named, span_of, unit_of
 
-# Of a day's limit: below it a person is told.
-LITTLE = 0.1
 TO_DO = (
     "Ask it less until then, or raise the limit at its provider, and on the model's or the endpoint's page if it is set there."
 )
@@ -50,12 +48,12 @@ def _today(quota: Quota, used: Used) -> Iterator[tuple[str, int, int]]:
 
 
 def _is_low(quota: Quota, used: Used) -> bool:
-    return any(left < limit * LITTLE for _, limit, left in _today(quota, used))
+    return any(is_low(left, limit) for _, limit, left in _today(quota, used))
 
 
 def _tell(endpoint_id: int, quota: Quota, used: Used, at: datetime) -> None:
     endpoint = Endpoint.objects.get(pk=endpoint_id)
-    low = [(field, limit, max(0, left)) for field, limit, left in _today(quota, used) if left < limit * LITTLE]
+    low = [(field, limit, max(0, left)) for field, limit, left in _today(quota, used) if is_low(left, limit)]
     left = " and ".join(
         f"{left:,} of {limit:,} {field.replace('_per_', ' a ').replace('_', ' ')}" for field, limit, left in low
     )

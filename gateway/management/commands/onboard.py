@@ -17,7 +17,7 @@ from collections_app.catalog.providers import Provider
 from collections_app.models import Endpoint
 from collections_app.secret_file import SecretFileError
 from collections_app.selectors import nearest
-from collections_app.services.provider_keys import store_key
+from collections_app.services.provider_keys import is_key, store_key
 from gateway.management.at_endpoint import Wish, onboard_models
 from gateway.management.terminal import Terminal, printable, somebody_is_there
 
@@ -160,7 +160,7 @@ class Command(BaseCommand):
         names = " or ".join(provider.key_env)
         if self._terminal.asks:
             key = self._terminal.ask_secret(f"{provider.name}'s key (not shown, kept encrypted; nothing: go on without): ")
-            if key and key.isascii() and key.isprintable() and " " not in key:
+            if key and is_key(key):
                 store_key(endpoint, key)
                 return
         self._terminal.say(f"{names} is not set: set it in .env, or type the key in on the endpoint's page of the dashboard.")
