@@ -10,7 +10,8 @@ from collections_app.models import Alert, Change, CoolDown, Doubt, Fact, Languag
 from collections_app.roster import RosterKeeper
 from collections_app.selectors import know
 from collections_app.services import retirement
-from collections_app.services.findings import Finding, LimitFound, apply_findings, applying, is_news, prune_health
+from collections_app.services.findings import Finding, apply_findings, applying, is_news, prune_health
+from collections_app.services.quotas import LimitFound
 from collections_app.services.status import set_status
 from collections_app.tests.rosters import make_endpoint, make_model
 

@@ -9,22 +9,21 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache, partial
 
-from django.utils import timezone
-
 from collections_app.models import DecisionModel, Fact
 from collections_app.models.health import covers
 from collections_app.models.health.quota import account_quotas
 from collections_app.roster import Roster
 from collections_app.services.decision_models import Found, note_pick
-from collections_app.services.findings import Finding, is_news
+from collections_app.services.findings import is_news
 from collections_app.services.quotas import Claim, Refused, reserve
-from gateway.conf import conf
-from gateway.upstream.contract import ErrorKind, Target, UpstreamError
+from gateway.upstream.contract import ErrorKind, UpstreamError
 from gateway.upstream.decisions import decide
 from gateway.upstream.decisions.contract import Decision, DecisionTarget
 from gateway.upstream.decisions.probe import probe, probe_chat
+from gateway.workers.ended import finding
 from gateway.workers.key_ring import KeyRing, Read
 from gateway.workers.ledger import ledger
+from gateway.workers.target import decision_target
 
 logger = logging.getLogger(__name__)
 
@@ -36,7 +35,7 @@ AT_ONCE = 32
 
 async def pick(model: DecisionModel, text: Callable[[], str], options: Mapping[str, str]) -> Decision:
     """Ask which of `options` (descriptions by name) the text is; `text` is called in the thread. Raises UpstreamError."""
-    picked: Future[Decision] = _threads().submit(_pick, decision_target(model), text, options)
+    picked: Future[Decision] = _threads().submit(_pick, decision_target(model, BUDGET_SECONDS), text, options)
     try:
         return await asyncio.wait_for(asyncio.wrap_future(picked), BUDGET_SECONDS)
     except TimeoutError:
@@ -68,45 +67,20 @@ def in_the_way(model: DecisionModel, account: Iterable[Fact], tokens: int) -> st
 
 def follow_pick(model: DecisionModel, failure: UpstreamError | None, roster: Roster) -> None:
     """Have whatever follows from how a pick went: a cool-down, an alert, the end of either. In the ledger's thread."""
-    finding = Finding(
-        model.endpoint_id,
-        model.served_id,
-        at=timezone.now(),
-        kind=failure.kind if failure else "",
-        said=failure.message if failure else "",
-        retry_after=failure.retry_after if failure else None,
-        span=failure.span if failure else "",
-        pattern=failure.pattern if failure else "",
-    )
-    if failure or is_news(finding, roster):
-        note_pick(model, finding)
+    told = finding(model.endpoint_id, model.served_id, failure)
+    if failure or is_news(told, roster):
+        note_pick(model, told)
 
 
 def probe_model(model: DecisionModel) -> Found:
     """Find out where and how a model answers. Asks for seconds: for a page or a command, never for a panel."""
-    target = decision_target(model).endpoint
+    target = decision_target(model, BUDGET_SECONDS).endpoint
     if target.protocol == "llm_cli" and model.dialect != DecisionModel.Dialect.CHAT:
         return Found(dialect=model.dialect, error="The llm command answers no typed questions: choose the chat dialect.")
     ask = probe_chat if model.dialect == DecisionModel.Dialect.CHAT else probe
     # The key is read in this thread: a command has no ledger's.
     probed = ask(target, typed_key=partial(KeyRing(_read_here).key_for, target))
     return Found(dialect=probed.dialect, url=probed.url, types=probed.types, error=probed.error)
-
-
-def decision_target(model: DecisionModel) -> DecisionTarget:
-    """Whom to ask, held to the budget of a pick whatever its endpoint allows a seat."""
-    endpoint = model.endpoint
-    target = Target(
-        protocol=endpoint.protocol,
-        base_url=endpoint.base_url,
-        model=model.served_id,
-        api_key_env=endpoint.api_key_env,
-        typed_key_id=str(endpoint.typed_key_id or ""),
-        connect_timeout=min(BUDGET_SECONDS, endpoint.connect_timeout or conf.connect_timeout),
-        first_token_timeout=BUDGET_SECONDS,
-        seat_timeout=BUDGET_SECONDS,
-    )
-    return DecisionTarget(endpoint=target, dialect=model.dialect, url=model.url)
 
 
 def _read_here(read: Read) -> str:

@@ -4,13 +4,13 @@ Limits are settled, windows learned, models cool down or retire: how, is collect
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.utils import timezone
 
 from collections_app.roster import roster_keeper
-from collections_app.services.findings import Finding, LimitFound, apply_findings, is_news
-from collections_app.services.quotas import Reservation, settle
+from collections_app.services.findings import Finding, apply_findings, is_news
+from collections_app.services.quotas import LimitFound, Reservation, settle
 from gateway.chat import web_images
 from gateway.redact import hide_images
 from gateway.reply import SeatAnswer
@@ -37,7 +37,7 @@ def ended(job: SeatJob, answer: SeatAnswer, outcome: Completion | UpstreamError,
     asked = reservation is not None or not job.quotas
     return Ended(
         answer=answer,
-        finding=_finding(job, outcome) if asked and job.endpoint_id else None,
+        finding=_finding_of(job, outcome) if asked and job.endpoint_id else None,
         reservation=reservation,
         tokens=_tokens_taken(job, outcome),
     )
@@ -59,23 +59,34 @@ def follow_up(seats: Sequence[Ended]) -> None:
         roster_keeper().current()
 
 
-def _finding(job: SeatJob, outcome: Completion | UpstreamError) -> Finding:
-    failure = outcome if isinstance(outcome, UpstreamError) else None
+def finding(endpoint_id: int, served_id: str, outcome: Completion | UpstreamError | None) -> Finding:
+    """What a call that ends now tells of what it asked; None: it was answered, in a way that tells of no limit."""
+    limits = tuple(_found(limit) for limit in outcome.limits) if outcome else ()
+    if not isinstance(outcome, UpstreamError):
+        return Finding(endpoint_id, served_id, at=timezone.now(), limits=limits)
     return Finding(
-        job.endpoint_id,
-        job.target.model,
+        endpoint_id,
+        served_id,
         at=timezone.now(),
+        kind=outcome.kind,
+        said=outcome.message,
+        retry_after=outcome.retry_after,
+        span=outcome.span,
+        pattern=outcome.pattern,
+        window=outcome.window,
+        output_limit=outcome.output_limit,
+        limits=limits,
+    )
+
+
+def _finding_of(job: SeatJob, outcome: Completion | UpstreamError) -> Finding:
+    told = finding(job.endpoint_id, job.target.model, outcome)
+    return replace(
+        told,
         request=job.call.rpartition(".")[0] or job.call,
-        kind=failure.kind if failure else "",
         # Kept in rows: an upstream may have quoted the request.
-        said=hide_images(failure.message, web_images(job.messages)) if failure else "",
-        retry_after=failure.retry_after if failure else None,
-        span=failure.span if failure else "",
-        pattern=failure.pattern if failure else "",
-        window=failure.window if failure else None,
-        output_limit=failure.output_limit if failure else None,
+        said=hide_images(told.said, web_images(job.messages)),
         tokens=job.most_tokens,
-        limits=tuple(_found(limit) for limit in outcome.limits),
     )
 
 

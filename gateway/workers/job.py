@@ -12,7 +12,7 @@ from gateway.upstream.contract import Target
 from gateway.workers.target import target_of
 
 # What protocols call the longest answer that a call asks for.
-MOST_TOKENS = ("max_completion_tokens", "max_tokens", "max_output_tokens", "num_predict", "maxOutputTokens")
+LONGEST_ANSWER_OPTIONS = ("max_completion_tokens", "max_tokens", "max_output_tokens", "num_predict", "maxOutputTokens")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,5 +66,5 @@ def job_for(
 
 
 def _asked_for(options: Mapping[str, Any]) -> int:
-    asked = (options.get(name) for name in MOST_TOKENS)
+    asked = (options.get(name) for name in LONGEST_ANSWER_OPTIONS)
     return next((most for most in asked if type(most) is int and most > 0), 0)

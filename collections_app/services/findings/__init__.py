@@ -6,6 +6,5 @@ Values of calls come in, rows change; nothing here asks a provider or knows a pa
 from collections_app.services.findings.applying import apply_findings, is_news
 from collections_app.services.findings.finding import Finding
 from collections_app.services.findings.pruning import prune_health
-from collections_app.services.quotas import LimitFound
 
-__all__ = ["Finding", "LimitFound", "apply_findings", "is_news", "prune_health"]
+__all__ = ["Finding", "apply_findings", "is_news", "prune_health"]
