@@ -3,13 +3,11 @@
 import http.cookies
 import os
 import re
-import sqlite3
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
-from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from io import StringIO
 from itertools import pairwise
@@ -30,7 +28,7 @@ from benchsite.jobs.thread import DailyJobs
 from benchsite.jobs.timing import APART, next_due, retry_due
 from benchsite.models import JobRun
 from collections_app.catalog.refresh import Outcome, Summary
-from gateway.tests.running_server import RunningServer, running_server
+from gateway.tests.running_server import DATABASE, RunningServer, migrated, running_server
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -186,35 +184,45 @@ import django
 django.setup()
 from django.utils import timezone
 from benchsite.jobs.claims import claim
-names, begins = sys.argv[2:], float(sys.argv[1])
-time.sleep(max(0, begins - time.time()))
-print(*[name for name in names if claim(name, timezone.now(), "one of two", if_due=True)])
+print("ready", flush=True)
+sys.stdin.readline()
+for name in sys.argv[1:]:
+    if claim(name, timezone.now(), "one of two", if_due=True):
+        print(name)
+    # So that they take turns.
+    time.sleep(0.004)
 """
 
 
 def test_of_two_processes_one_gets_each_claim(tmp_path: Path) -> None:
     server = RunningServer(tmp_path)
-    server.load("")
+    (tmp_path / DATABASE).write_bytes(migrated())
     names = [f"job-{number}" for number in range(60)]
-    with closing(sqlite3.connect(tmp_path / "bench.sqlite3")) as database, database:
+    with server.database() as database:
         rows = [(name, "2026-01-01 00:00:00") for name in names]
         database.executemany(
             "insert into benchsite_jobrun (name, due_at, outcome, said, failures, claimed_by) values (?, ?, '', '', 0, '')",
             rows,
         )
     environment = os.environ | {"BENCH_DATA_DIR": str(tmp_path), "DJANGO_SETTINGS_MODULE": "benchsite.settings"}
-    begins = str(time.time() + 2.5)
     contenders = [
         subprocess.Popen(
-            [sys.executable, "-c", CONTENDER, begins, *order],
+            [sys.executable, "-c", CONTENDER, *names],
             cwd=settings.BASE_DIR,
             env=environment,
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
         )
-        for order in (names, names)
+        for _ in range(2)
     ]
-    got = [set((contender.communicate(timeout=60)[0]).split()) for contender in contenders]
+    for contender in contenders:
+        assert contender.stdout and contender.stdout.readline() == "ready\n"
+    for contender in contenders:
+        assert contender.stdin
+        contender.stdin.write("go\n")
+        contender.stdin.flush()
+    got = [set(contender.communicate(timeout=60)[0].split()) for contender in contenders]
     assert got[0] & got[1] == set()
     assert got[0] | got[1] == set(names)
     assert got[0] and got[1], "they never met"
@@ -355,7 +363,7 @@ def test_a_server_runs_what_the_page_asks_for_and_stops_in_good_order(tmp_path: 
     with running_server(tmp_path, "", BENCH_DAILY_JOBS="1") as server:
         page = server.request("GET", "/admin/benchsite/jobrun/")
         # Of the others none may leave this machine.
-        with closing(sqlite3.connect(tmp_path / "bench.sqlite3", timeout=30)) as database, database:
+        with server.database() as database:
             database.execute("update benchsite_jobrun set due_at = '2100-01-01 00:00:00'")
         token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', page.body.decode())
         assert token

@@ -182,11 +182,9 @@ def test_a_page_of_the_real_catalogs_is_quick(client: Client) -> None:
     take_in_snapshots()
     make_endpoint("openrouter", provider="openrouter")
     page(client)
-    taken = []
     for query in ("", EVERYTHING, "?order=price&page=40", "?text=qwen", "?free=free"):
-        began = time.perf_counter()
+        # Of the processor, which SQLite works on too: what else this machine does is not the page's.
+        began = time.process_time()
         text = page(client, query)
-        taken.append(time.perf_counter() - began)
+        assert time.process_time() - began < SECONDS, query
     assert "models, " in text
-    # The quickest is what it costs; what it takes here is what others leave of the machine.
-    assert sorted(taken)[len(taken) // 2] < SECONDS, taken

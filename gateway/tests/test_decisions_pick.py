@@ -3,10 +3,8 @@
 import asyncio
 import http.client
 import json
-import sqlite3
 import threading
 import time
-from contextlib import closing
 from typing import Any
 
 import pytest
@@ -67,7 +65,7 @@ def picks(bench, typed):
     """Have the decision model answer by another script; the server sees a changed roster."""
 
     def answer_by(model: str) -> None:
-        with closing(sqlite3.connect(bench.folder / "bench.sqlite3", timeout=30)) as database, database:
+        with bench.database() as database:
             database.execute("update collections_app_decisionmodel set served_id = ?", (model,))
             database.execute("update collections_app_rosterversion set token = abs(random()) / 4")
         typed.requests.clear()

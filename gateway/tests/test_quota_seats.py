@@ -1,9 +1,7 @@
 """Known limits, through the front door: a short wait is waited, a longer one ends the seat or skips it, and says until when."""
 
-import sqlite3
 import threading
 import time
-from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -123,8 +121,7 @@ def test_a_wait_that_is_too_long_ends_the_seat_and_cools_nobody_down(bench, upst
 
 
 def test_a_short_wait_is_waited_and_holds_nobody_else_up(bench, upstream):
-    connection = sqlite3.connect(bench.folder / "bench.sqlite3", timeout=30)
-    with closing(connection), connection:
+    with bench.database() as connection:
         start = f"{datetime.now(UTC) - timedelta(seconds=57.5):%Y-%m-%d %H:%M:%S.%f}"
         row = ("say-waiting", "minute", start)
         connection.execute(
