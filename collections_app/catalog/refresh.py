@@ -14,12 +14,12 @@ from django.utils import timezone
 
 from collections_app.catalog.entry import Listing, SourceError
 from collections_app.catalog.merge import FactChange, merge_all
+from collections_app.catalog.refreshing.alerting import raise_and_resolve
 from collections_app.catalog.refreshing.asking import Reading
 from collections_app.catalog.refreshing.own_listing import NoKeyError, OwnListing, lists
 from collections_app.catalog.refreshing.places import PLACES
 from collections_app.catalog.refreshing.rows import Difference, write_entries
 from collections_app.catalog.refreshing.served import own_source, serves_here
-from collections_app.catalog.refreshing.standing import settle
 from collections_app.catalog.transitions import take_in
 from collections_app.models import Alert, CatalogEntry, CatalogSource, Endpoint
 from collections_app.models.health import is_pattern
@@ -92,7 +92,7 @@ def refresh(names: Iterable[str] = (), *, progress: Progress | None = None, acce
             progress(source.name, done, len(sources))
         outcomes.append(_refreshed(source, accept_shrunken=accept_shrunken))
     changes = merge_all()
-    settle()
+    raise_and_resolve()
     if progress:
         progress("", len(sources), len(sources))
     return Summary(outcomes, changes, tuple(Alert.objects.filter(opened_at__gte=started).order_by("pk")))

@@ -24,7 +24,7 @@ LONGEST_ERROR = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class Probed:
     """What a probe found: where the model answers, in which dialect, and which types of question.
 
     `error` says what did not answer; with no types, why there are none.
@@ -47,9 +47,9 @@ def note_pick(model: DecisionModel, finding: Finding) -> None:
     apply_findings([finding])
 
 
-def probe(model: DecisionModel) -> Found:
+def probe(model: DecisionModel) -> Probed:
     """Find out where a model answers and keep it; where nothing answered, what an earlier probe found stays, beside why."""
-    found = cast(Callable[[DecisionModel], Found], import_string(settings.BENCH_PROBE))(model)
+    found = cast(Callable[[DecisionModel], Probed], import_string(settings.BENCH_PROBE))(model)
     if found.types:
         model.dialect, model.url, model.question_types = found.dialect, found.url, list(found.types)
     model.last_error = tidy(found.error, LONGEST_ERROR)

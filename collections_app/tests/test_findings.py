@@ -11,7 +11,7 @@ from collections_app.roster import RosterKeeper
 from collections_app.selectors import know
 from collections_app.services import retirement
 from collections_app.services.findings import Finding, apply_findings, applying, is_news, prune_health
-from collections_app.services.quotas import LimitFound
+from collections_app.services.quotas import LimitTold
 from collections_app.services.status import set_status
 from collections_app.tests.rosters import make_endpoint, make_model
 
@@ -119,10 +119,10 @@ def test_limits_told_in_numbers_are_learned_as_they_were_last_told(
     fast: LanguageModel, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     limits = [
-        LimitFound(field="tokens_per_minute", limit=6000),
-        LimitFound(field="requests_per_day", limit=50, account=True),
-        LimitFound(field="requests_per_minute", limit=0),
-        LimitFound(field="requests_per_month", limit=5),
+        LimitTold(field="tokens_per_minute", limit=6000),
+        LimitTold(field="requests_per_day", limit=50, account=True),
+        LimitTold(field="requests_per_minute", limit=0),
+        LimitTold(field="requests_per_month", limit=5),
     ]
     tell(fast, limits=limits)
     assert known(fast, "tokens_per_minute") == (6000, "learned")
@@ -130,16 +130,16 @@ def test_limits_told_in_numbers_are_learned_as_they_were_last_told(
     assert Fact.objects.count() == 2
     with django_assert_max_num_queries(8):
         tell(fast, limits=limits)
-    tell(fast, limits=[LimitFound(field="tokens_per_minute", limit=12_000)])
+    tell(fast, limits=[LimitTold(field="tokens_per_minute", limit=12_000)])
     assert known(fast, "tokens_per_minute") == (12_000, "learned")
-    tell(fast, "rate_limited", pattern="*:free", limits=[LimitFound(field="requests_per_day", limit=1000, account=True)])
+    tell(fast, "rate_limited", pattern="*:free", limits=[LimitTold(field="requests_per_day", limit=1000, account=True)])
     assert Fact.objects.get(served_id="*:free").value == 1000
 
 
 def test_a_raised_limit_ends_the_rest_that_the_lower_one_brought(fast: LanguageModel) -> None:
-    tell(fast, limits=[LimitFound(field="requests_per_day", limit=50, remaining=0)])
+    tell(fast, limits=[LimitTold(field="requests_per_day", limit=50, remaining=0)])
     assert until() == MIDNIGHT
-    tell(fast, limits=[LimitFound(field="requests_per_day", limit=1000, remaining=950)])
+    tell(fast, limits=[LimitTold(field="requests_per_day", limit=1000, remaining=950)])
     assert until() is None
 
 
@@ -213,7 +213,7 @@ def test_overload_and_what_is_the_requests_own_fault_cool_nobody_down(fast: Lang
     for kind in ("overloaded", "timeout", "refused", "bad_reply", "unavailable", "not_found", "no_access", "interrupted"):
         tell(fast, kind, retry_after=30.0)
         assert not is_news(found(fast, kind), RosterKeeper().current())
-    tokens = [LimitFound(field="tokens_per_minute", limit=6000)]
+    tokens = [LimitTold(field="tokens_per_minute", limit=6000)]
     tell(fast, "rate_limited", span="minute", tokens=12_328, limits=tokens)
     assert not CoolDown.objects.exists()
     assert known(fast, "tokens_per_minute") == (6000, "learned")
@@ -328,7 +328,7 @@ def test_an_ordinary_answer_costs_no_query(fast: LanguageModel, django_assert_nu
     with django_assert_num_queries(0):
         assert not is_news(found(fast), roster)
         assert is_news(found(other), roster)
-        assert is_news(found(fast, limits=[LimitFound(field="requests_per_day", limit=9)]), roster)
+        assert is_news(found(fast, limits=[LimitTold(field="requests_per_day", limit=9)]), roster)
     tell(other)
     assert not is_news(found(other), keeper.current())
 

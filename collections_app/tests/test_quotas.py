@@ -12,7 +12,7 @@ from collections_app.roster import RosterKeeper
 from collections_app.selectors import quotas_by_model
 from collections_app.services.quotas import (
     Claim,
-    LimitFound,
+    LimitTold,
     Refused,
     Reservation,
     correct,
@@ -231,7 +231,7 @@ def test_what_a_provider_says_is_left_raises_our_count_and_never_lowers_it(
     endpoint = make_endpoint().pk
 
     def told(field: str, limit: int, remaining: int | None, reset: float | None = None) -> None:
-        correct(endpoint, [("fast", LimitFound(field=field, limit=limit, remaining=remaining, reset_seconds=reset))], NOON)
+        correct(endpoint, [("fast", LimitTold(field=field, limit=limit, remaining=remaining, reset_seconds=reset))], NOON)
 
     told("requests_per_day", 100, 99)
     told("requests_per_day", 100, 40)
@@ -247,7 +247,7 @@ def test_what_a_provider_says_is_left_raises_our_count_and_never_lowers_it(
     assert refused(quota, at=seconds(16)).until == MIDNIGHT
     assert CoolDown.objects.get().until == MIDNIGHT
     with django_assert_num_queries(0):
-        correct(endpoint, [("fast", LimitFound(field="requests_per_day", limit=100, remaining=100))], NOON)
+        correct(endpoint, [("fast", LimitTold(field="requests_per_day", limit=100, remaining=100))], NOON)
 
 
 def test_a_forecast_says_what_is_left_when_it_is_whole_again_and_how_long_it_lasts() -> None:

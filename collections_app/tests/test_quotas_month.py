@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from collections_app.models import Alert, CoolDown, Usage
 from collections_app.models.health import Quota, covers
-from collections_app.services.quotas import Claim, LimitFound, Refused, Reservation, correct, reserve, settle
+from collections_app.services.quotas import Claim, LimitTold, Refused, Reservation, correct, reserve, settle
 from collections_app.services.quotas.counting import end_of_moment
 from collections_app.tests.rosters import make_endpoint
 
@@ -146,7 +146,7 @@ def test_what_others_draw_on_the_account_is_kept_to_as_soon_as_a_reply_tells(end
         if isinstance(answer, Reservation):
             ours += 1
             left = max(0, min(left - 1, 50 - ours - others))
-            told = LimitFound(field="requests_per_day", limit=50, remaining=left, account=True)
+            told = LimitTold(field="requests_per_day", limit=50, remaining=left, account=True)
             correct(endpoint, [(told.pattern(model, "*:free"), told)], now)
 
 

@@ -13,7 +13,7 @@ from collections_app.models import DecisionModel, Fact
 from collections_app.models.health import covers
 from collections_app.models.health.quota import account_quotas
 from collections_app.roster import Roster
-from collections_app.services.decision_models import Found, note_pick
+from collections_app.services.decision_models import Probed, note_pick
 from collections_app.services.findings import is_news
 from collections_app.services.quotas import Claim, Refused, reserve
 from gateway.upstream.contract import ErrorKind, UpstreamError
@@ -72,15 +72,15 @@ def follow_pick(model: DecisionModel, failure: UpstreamError | None, roster: Ros
         note_pick(model, told)
 
 
-def probe_model(model: DecisionModel) -> Found:
+def probe_model(model: DecisionModel) -> Probed:
     """Find out where and how a model answers. Asks for seconds: for a page or a command, never for a panel."""
     target = decision_target(model, BUDGET_SECONDS).endpoint
     if target.protocol == "llm_cli" and model.dialect != DecisionModel.Dialect.CHAT:
-        return Found(dialect=model.dialect, error="The llm command answers no typed questions: choose the chat dialect.")
+        return Probed(dialect=model.dialect, error="The llm command answers no typed questions: choose the chat dialect.")
     ask = probe_chat if model.dialect == DecisionModel.Dialect.CHAT else probe
     # The key is read in this thread: a command has no ledger's.
     probed = ask(target, typed_key=partial(KeyRing(_read_here).key_for, target))
-    return Found(dialect=probed.dialect, url=probed.url, types=probed.types, error=probed.error)
+    return Probed(dialect=probed.dialect, url=probed.url, types=probed.types, error=probed.error)
 
 
 def _read_here(read: Read) -> str:

@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from django.utils import timezone
 
 from collections_app.roster import roster_keeper
+from collections_app.services import quotas
 from collections_app.services.findings import Finding, apply_findings, is_news
-from collections_app.services.quotas import LimitFound, Reservation, settle
+from collections_app.services.quotas import Reservation, settle
 from gateway.chat import web_images
 from gateway.redact import hide_images
 from gateway.reply import SeatAnswer
@@ -61,7 +62,7 @@ def follow_up(seats: Sequence[Ended]) -> None:
 
 def finding(endpoint_id: int, served_id: str, outcome: Completion | UpstreamError | None) -> Finding:
     """What a call that ends now tells of what it asked; None: it was answered, in a way that tells of no limit."""
-    limits = tuple(_found(limit) for limit in outcome.limits) if outcome else ()
+    limits = tuple(_to_count(limit) for limit in outcome.limits) if outcome else ()
     if not isinstance(outcome, UpstreamError):
         return Finding(endpoint_id, served_id, at=timezone.now(), limits=limits)
     return Finding(
@@ -90,8 +91,9 @@ def _finding_of(job: SeatJob, outcome: Completion | UpstreamError) -> Finding:
     )
 
 
-def _found(limit: LimitTold) -> LimitFound:
-    return LimitFound(
+def _to_count(limit: LimitTold) -> quotas.LimitTold:
+    """The same as a value of the app that counts, which knows no upstream."""
+    return quotas.LimitTold(
         field=limit.field,
         limit=limit.limit,
         remaining=limit.remaining,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from datetime import datetime
 
-from collections_app.services.quotas import LimitFound
+from collections_app.services.quotas import LimitTold
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,4 +28,4 @@ class Finding:
     window: int | None = None
     output_limit: int | None = None
     tokens: int = 0
-    limits: Sequence[LimitFound] = ()
+    limits: Sequence[LimitTold] = ()

@@ -10,7 +10,7 @@ from collections_app.plain_text import tidy
 from collections_app.selectors import know
 from collections_app.services.cooling import end_counted_rest
 from collections_app.services.findings.finding import Finding
-from collections_app.services.quotas import LimitFound
+from collections_app.services.quotas import LimitTold
 
 # Tokens; outside of these a number is something else, such as an error's code.
 SMALLEST_WINDOW, LARGEST_WINDOW = 256, 20_000_000
@@ -44,7 +44,7 @@ def learn_lower(finding: Finding, field: str, told: int | None) -> bool:
     return True
 
 
-def learn_limits(endpoint_id: int, told: Iterable[tuple[str, LimitFound]], at: datetime) -> None:
+def learn_limits(endpoint_id: int, told: Iterable[tuple[str, LimitTold]], at: datetime) -> None:
     """Learn rates that a reply told in numbers, by pattern: one query where nothing is new."""
     rates = {
         (pattern, limit.field): limit.limit

@@ -6,12 +6,12 @@ One counter, in the database; whoever asks a model reserves first, and settles w
 from collections_app.services.quotas.claims import Claim, Refused, Reservation, Used
 from collections_app.services.quotas.forecasts import Forecast, forecast, forecast_accounts, forecast_endpoint, forecasts
 from collections_app.services.quotas.reserving import reserve, settle
-from collections_app.services.quotas.telling import LimitFound, correct
+from collections_app.services.quotas.telling import LimitTold, correct
 
 __all__ = [
     "Claim",
     "Forecast",
-    "LimitFound",
+    "LimitTold",
     "Refused",
     "Reservation",
     "Used",

@@ -13,7 +13,7 @@ from collections_app.services.quotas.using_up import notice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LimitFound:
+class LimitTold:
     """A limit as a reply told it: `field` is one of Fact's, `reset_seconds` counts from the call's end."""
 
     field: str
@@ -27,7 +27,7 @@ class LimitFound:
         return (shared or WHOLE_ACCOUNT) if self.account else served_id
 
 
-def correct(endpoint_id: int, told: Iterable[tuple[str, LimitFound]], at: datetime) -> None:
+def correct(endpoint_id: int, told: Iterable[tuple[str, LimitTold]], at: datetime) -> None:
     """Raise our count to what a provider says is drawn, by pattern; it is never lowered. `at`: when the reply came."""
     known = [(pattern, limit) for pattern, limit in told if limit.field in LIMITS and _drawn(limit) > 0]
     if not known:
@@ -47,12 +47,12 @@ def correct(endpoint_id: int, told: Iterable[tuple[str, LimitFound]], at: dateti
                     notice(endpoint_id, quota, used, used.plus(drawn), at)
 
 
-def _drawn(limit: LimitFound) -> int:
+def _drawn(limit: LimitTold) -> int:
     """What is drawn on a limit, where both numbers are told."""
     return 0 if not limit.limit or limit.remaining is None else limit.limit - max(0, limit.remaining)
 
 
-def _ending_after(limit: LimitFound, at: datetime) -> datetime:
+def _ending_after(limit: LimitTold, at: datetime) -> datetime:
     """The moment as of which others' calls are to be counted, so that they are forgotten when the provider says so."""
     reset = MINUTE.total_seconds() if limit.reset_seconds is None else limit.reset_seconds
     return at - MINUTE + timedelta(seconds=min(max(reset, 0.0), MINUTE.total_seconds()))

@@ -17,7 +17,7 @@ from collections_app.catalog.providers import Provider
 from collections_app.models import Endpoint
 from collections_app.secret_file import SecretFileError
 from collections_app.selectors import nearest
-from collections_app.services.provider_keys import is_key, store_key
+from collections_app.services.provider_keys import NO_KEY, is_key, store_key
 from gateway.management.at_endpoint import Wish, onboard_models
 from gateway.management.terminal import Terminal, printable, somebody_is_there
 
@@ -163,6 +163,8 @@ class Command(BaseCommand):
             if key and is_key(key):
                 store_key(endpoint, key)
                 return
+            if key:
+                self._terminal.say(NO_KEY)
         self._terminal.say(f"{names} is not set: set it in .env, or type the key in on the endpoint's page of the dashboard.")
 
 

@@ -1,4 +1,4 @@
-"""How things stand after a refresh, whatever changed: what is announced to retire, which source is stale, which alert is over.
+"""Alerts about how things stand after a refresh, whatever changed: what is to retire, which source is stale, what is over.
 
 Reads rows, asks nobody. An announced date makes a model retiring once; what the operator makes of it then stays.
 """
@@ -25,7 +25,7 @@ RETIRED = LanguageModel.Status.RETIRED
 Open = frozenset[tuple[str, int | None, str]]
 
 
-def settle() -> None:
+def raise_and_resolve() -> None:
     """Raise what holds now and resolve what holds no more. Where nothing changed, nothing is written."""
     served = serves_here()
     open_now: Open = frozenset(Alert.objects.filter(resolved_at=None).values_list("kind", "endpoint", "about"))
