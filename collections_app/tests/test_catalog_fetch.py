@@ -66,7 +66,7 @@ def test_a_slow_drip_ends_when_its_seconds_are_over(places: Places, block: bytes
     started = time.monotonic()
     told = refused(places, endless(block, 100 * len(block), pause=0.05), seconds=0.4)
     assert told == "HOST did not answer in whole within 0.4 s"
-    assert time.monotonic() - started < 1.5
+    assert time.monotonic() - started < 3
 
 
 def test_headers_that_drip_end_too(places: Places) -> None:
@@ -77,7 +77,7 @@ def test_headers_that_drip_end_too(places: Places) -> None:
 
     started = time.monotonic()
     assert refused(places, script, seconds=0.4) == "HOST did not answer in whole within 0.4 s"
-    assert time.monotonic() - started < 1.5
+    assert time.monotonic() - started < 3
 
 
 @pytest.mark.parametrize(

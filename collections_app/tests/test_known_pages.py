@@ -19,7 +19,6 @@ from collections_app.models import CatalogSource, Change, CoolDown, DecisionMode
 from collections_app.services.cooling import cool_down
 from collections_app.services.retirement import retire
 from collections_app.tests import catalogs
-from collections_app.tests.listed import needs_snapshots, take_in_snapshots
 from collections_app.tests.places import PATHS, Places, sending
 from collections_app.tests.rosters import make_endpoint, make_model
 
@@ -440,9 +439,7 @@ def test_a_page_costs_the_same_queries_however_much_there_is(client: Client, pat
     assert len(queries) <= LISTS[path], [query["sql"] for query in queries]
 
 
-@needs_snapshots
 def test_pages_of_two_thousand_models_are_quick(client: Client) -> None:
-    take_in_snapshots()
     fill(models=2000, endpoints=8)
     first = LanguageModel.objects.select_related("endpoint").first()
     assert first
