@@ -8,6 +8,7 @@ from django.http import HttpRequest
 from django.urls import URLPattern, path
 from unfold.admin import ModelAdmin
 
+from evidence.admin.model_record import model_record
 from evidence.admin.standing.asked import WantedForm
 from evidence.admin.standing.findings import FindsPage, PromotionsPage, WrongPage
 from evidence.admin.standing.owed import OwedPage
@@ -62,6 +63,7 @@ class TallyAdmin(ModelAdmin):
         return [
             path("", guarded(self.changelist_view), name="evidence_tally_changelist"),
             *(path(f"{page.name}/", guarded(page(self).view), name=f"evidence_{page.name}") for page in pages),
+            path("model/<int:pk>/", guarded(model_record), name="evidence_model_record"),
         ]
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
