@@ -12,6 +12,8 @@ from benchsite.models import JobRun
 
 # Longer than any job goes without a word of its own, and soon enough after a killed server.
 LEASE = timedelta(minutes=15)
+# Nothing is due, or held, for longer than that, unless the clock has been put back since.
+FARTHEST_DUE, LONGEST_CLAIM = timedelta(days=2), 2 * LEASE
 
 
 def set_up(names: Iterable[str], now: datetime) -> None:
@@ -24,14 +26,14 @@ def set_up(names: Iterable[str], now: datetime) -> None:
 
 def due(now: datetime) -> list[str]:
     """The jobs that are due and that nobody runs, in the order in which they became so."""
-    return list(_free(now).filter(due_at__lte=now).order_by("due_at", "name").values_list("name", flat=True))
+    return list(_free(now).filter(_is_due(now)).order_by("due_at", "name").values_list("name", flat=True))
 
 
 def claim(name: str, now: datetime, by: str, *, if_due: bool) -> bool:
     """Take a job that nobody runs; whether it is this caller's now."""
     rows = _free(now).filter(name=name)
     if if_due:
-        rows = rows.filter(due_at__lte=now)
+        rows = rows.filter(_is_due(now))
     return rows.update(claimed_by=by, claimed_until=now + LEASE, started_at=now) == 1
 
 
@@ -56,5 +58,10 @@ def ask_now(name: str, now: datetime) -> bool:
     return _free(now).filter(name=name).update(due_at=now) == 1
 
 
+def _is_due(now: datetime) -> Q:
+    return Q(due_at__lte=now) | Q(due_at__gt=now + FARTHEST_DUE)
+
+
 def _free(now: datetime) -> QuerySet[JobRun]:
-    return JobRun.objects.filter(Q(claimed_until=None) | Q(claimed_until__lte=now))
+    ended = Q(claimed_until=None) | Q(claimed_until__lte=now) | Q(claimed_until__gt=now + LONGEST_CLAIM)
+    return JobRun.objects.filter(ended)

@@ -152,6 +152,22 @@ def test_a_claim_is_anothers_until_it_ends_by_itself() -> None:
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize("died", [False, True])
+def test_a_clock_that_is_put_back_keeps_no_job_from_running(*, died: bool) -> None:
+    clock, runs = Clock(), []
+    clock.pass_by(days=400)
+    a_run(clock)
+    if died:
+        assert claim("sweep", clock.now, "dead", if_due=False)
+    clock.pass_by(days=-400)
+    for _ in range(3 * 24):
+        if due(clock.now) and a_run(clock):
+            runs.append(clock.now)
+        clock.pass_by(hours=1)
+    assert len(runs) == 3 and runs[0] == NOON
+
+
+@pytest.mark.django_db
 def test_a_long_job_holds_its_claim_and_ends_when_it_has_lost_it() -> None:
     clock, held = Clock(), []
 
@@ -364,7 +380,7 @@ def test_a_server_runs_what_the_page_asks_for_and_stops_in_good_order(tmp_path: 
         page = server.request("GET", "/admin/benchsite/jobrun/")
         # Of the others none may leave this machine.
         with server.database() as database:
-            database.execute("update benchsite_jobrun set due_at = '2100-01-01 00:00:00'")
+            database.execute("update benchsite_jobrun set due_at = datetime('now', '+1 day')")
         token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', page.body.decode())
         assert token
         cookies = "; ".join(
