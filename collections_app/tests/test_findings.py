@@ -235,6 +235,17 @@ def test_out_of_money_rests_for_a_day_and_a_model_believed_free_went_paid(fast: 
     assert "was believed free and asks for money: It said so." in Alert.objects.earliest("id").message
 
 
+def test_a_plan_that_is_used_up_did_not_go_paid() -> None:
+    planned = make_model("planned", served_id="a/planned")
+    for field, value in (("price_in", 0), ("price_out", 0), ("free", "plan")):
+        Fact.objects.create(
+            endpoint=planned.endpoint, served_id="a/planned", field=field, source="models_dev", value=value, known_since=NOW
+        )
+    tell(planned, "payment_required")
+    assert until("a/planned") == NOW + timedelta(days=1)
+    assert open_alerts() == []
+
+
 def test_a_rejected_key_is_told_once_until_an_answer_of_that_endpoint(fast: LanguageModel) -> None:
     other = make_model("other", served_id="a/other")
     stranger = make_model("stranger", endpoint=make_endpoint("elsewhere"))
@@ -380,3 +391,11 @@ def test_what_is_over_is_pruned_and_what_still_counts_stays(fast: LanguageModel)
     assert set(Fact.objects.values_list("field", flat=True)) == {"output_limit", "requests_per_day"}
     assert open_alerts() == [("quota_low", "today")]
     assert prune_health(NOW) == 0
+
+
+def test_what_was_counted_by_a_clock_that_was_put_back_since_is_forgotten(fast: LanguageModel) -> None:
+    for name, ahead in (("soon", timedelta(minutes=50)), ("far", timedelta(days=400))):
+        Usage.objects.create(endpoint=fast.endpoint, served_id=name, span="minute", start=NOW + ahead, requests=1)
+        CoolDown.objects.create(endpoint=fast.endpoint, served_id=name, since=NOW + ahead, until=NOW + 2 * ahead, why="")
+    assert prune_health(NOW) == 2
+    assert (Usage.objects.get().served_id, CoolDown.objects.get().served_id) == ("soon", "soon")

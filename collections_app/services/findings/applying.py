@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from django.db import InterfaceError, OperationalError
 
-from collections_app.models import Alert, Doubt, Endpoint, LanguageModel
+from collections_app.models import Alert, CatalogEntry, Doubt, Endpoint, LanguageModel
 from collections_app.models.health.quota import day_in, zone_of
 from collections_app.plain_text import tidy
 from collections_app.roster import Roster
@@ -107,7 +107,10 @@ def _believed_free(finding: Finding) -> bool:
     models = list(LanguageModel.objects.filter(endpoint_id=finding.endpoint_id, served_id=finding.served_id))
     know(models)
     return any(
-        model.known.get("free") or (model.known.get("price_in") == model.known.get("price_out") == 0) for model in models
+        model.known.get("free") or (model.known.get("price_in") == model.known.get("price_out") == 0)
+        for model in models
+        # Its subscribers pay for all of it: an allowance that is used up says nothing of its price.
+        if model.known.get("free") != CatalogEntry.Free.PLAN
     )
 
 

@@ -22,10 +22,12 @@ def prune_health(now: datetime) -> int:
 
     Alerts about a day's limit end with their day.
     """
-    old = Q(start__lt=now - KEPT_DAYS) | Q(span="minute", start__lt=now - KEPT_MINUTES)
+    # By a clock that was put back since: they would count, and rest, until it has caught up.
+    ahead = now + KEPT_MINUTES
+    old = Q(start__lt=now - KEPT_DAYS) | Q(span="minute", start__lt=now - KEPT_MINUTES) | Q(span="minute", start__gt=ahead)
     counts = Usage.objects.filter(old).delete()[0]
     doubts = Doubt.objects.filter(at__lt=now - WITHIN).delete()[0]
-    rests = CoolDown.objects.filter(until__lt=now - KEPT_RESTS).delete()[0]
+    rests = CoolDown.objects.filter(Q(until__lt=now - KEPT_RESTS) | Q(since__gt=ahead)).delete()[0]
     lower = Fact.objects.filter(source=LEARNED, field__in=("context_window", "output_limit"))
     windows = lower.filter(known_since__lt=now - KEPT_WINDOWS).delete()[0]
     for alert in Alert.objects.filter(kind=Alert.Kind.QUOTA_LOW, resolved_at=None).select_related("endpoint"):
