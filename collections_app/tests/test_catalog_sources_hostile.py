@@ -87,6 +87,11 @@ def test_a_row_that_is_no_model_is_left_out_alone() -> None:
     assert all(": its id has characters that do not show" in line for line in lines[-2:])
 
 
+@pytest.mark.parametrize("id_", ["models/", " models/ ", "*", "*:free", "models/*"])
+def test_an_id_that_names_nothing_or_many_is_no_model(id_: str) -> None:
+    assert len(left_out({"id": id_, "rpm": 1})) == 1
+
+
 def test_text_shows_as_what_it_is_and_is_cut() -> None:
     name = "<script>alert(1)</script>\u202e\x00 \ud800evil\u200b name\n"
     row = {"id": "m", "display_name": name}

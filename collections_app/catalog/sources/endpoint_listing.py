@@ -13,6 +13,7 @@ from collections_app.catalog.entry import Entry, Listing
 from collections_app.catalog.reading import MOST_ITEMS, Item, LeftOut, id_problem, parse_json
 from collections_app.catalog.sources.listing.row import entry_of
 from collections_app.catalog.sources.listing.shapes import id_of, next_page, plain, rows_of
+from collections_app.models.health.pattern import is_pattern
 from collections_app.plain_text import tidy
 
 
@@ -41,11 +42,11 @@ def read(body: bytes, provider: str = "") -> Listing:
 
 def _entry(row: Any, provider: str, left_out: LeftOut) -> Entry | None:
     fields: Mapping[str, Any] = {"id": row} if isinstance(row, str) else row if isinstance(row, dict) else {}
-    served_id = id_of(fields)
-    if why := id_problem(served_id):
-        left_out.note(tidy(served_id, 100) or "a model", why)
+    listed = id_of(fields)
+    served_id = listed.strip().removeprefix("models/") if isinstance(listed, str) else listed
+    if why := id_problem(served_id) or ("its id stands for many" if is_pattern(served_id) else ""):
+        left_out.note(tidy(listed, 100) or "a model", why)
         return None
-    served_id = str(served_id).strip().removeprefix("models/")
     return entry_of(served_id, Item(plain(fields), left_out, served_id), provider)
 
 
