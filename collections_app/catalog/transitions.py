@@ -174,16 +174,23 @@ def _or_successor(rows: Rows, suspicion: Suspicion) -> str:
 
 
 def _resolve_what_is_over(source: str, difference: Difference, index: Mapping[Key, Sequence[Served]]) -> None:
-    for before, after in difference.changed:
-        if is_priced(before) and is_free(after):
+    for before, after in (*difference.changed, *difference.back):
+        # Whatever came between a price and none: a reading that told no price, or not of the model.
+        if is_free(after) and not is_free(before):
             for served in index.get((source, after.provider, after.served_id), ()):
                 resolve_alert(Alert.Kind.WENT_PAID, served.endpoint, served.served_id)
     for _, after in difference.back:
         for served in index.get((source, after.provider, after.served_id), ()):
-            own = _own_word(source, served)
-            if own and own.gone_at:
-                continue
-            resolve_alert(Alert.Kind.GONE, served.endpoint, served.served_id)
-            resolve_alert(Alert.Kind.GONE, served.endpoint, "")
-            if after.served_id.endswith(FREE_VARIANT):
-                resolve_alert(Alert.Kind.WENT_PAID, served.endpoint, served.served_id)
+            _resolve_gone(source, served, after)
+
+
+def _resolve_gone(source: str, served: Served, listed: Entry) -> None:
+    own = _own_word(source, served)
+    if own and own.gone_at:
+        return
+    # What the bench itself has retired is gone until a person restores it, whoever lists it.
+    if served.called:
+        resolve_alert(Alert.Kind.GONE, served.endpoint, served.served_id)
+    resolve_alert(Alert.Kind.GONE, served.endpoint, "")
+    if listed.served_id.endswith(FREE_VARIANT):
+        resolve_alert(Alert.Kind.WENT_PAID, served.endpoint, served.served_id)

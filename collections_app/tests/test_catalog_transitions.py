@@ -10,8 +10,9 @@ from django.conf import settings as site
 from django.utils import timezone
 
 from collections_app.catalog.refresh import refresh
+from collections_app.catalog.refreshing import alerting
 from collections_app.models import Alert, CatalogSource, Change, Endpoint, LanguageModel
-from collections_app.services.alerts import resolve_alert
+from collections_app.services.alerts import raise_alert, resolve_alert
 from collections_app.tests.catalogs import Model, costing, freellmapi, listing, models_dev, openrouter
 from collections_app.tests.places import Places, sending, tagged
 from collections_app.tests.rosters import make_endpoint, make_model
@@ -84,6 +85,21 @@ def test_it_is_resolved_when_it_is_free_again_or_nobody_asks_it(places: Places) 
     assert kinds() == ["went_paid"]
     model.status = LanguageModel.Status.RETIRED
     model.save()
+    refresh()
+    assert kinds() == []
+
+
+@pytest.mark.parametrize("between", [{MODEL: {}}, {}])
+def test_it_is_resolved_also_when_its_price_or_the_model_was_missing_between(places: Places, between: dict[str, Model]) -> None:
+    at_acme()
+    for price in (0, 1, 1):
+        lists(places, **{MODEL: costing(price, price)})
+        refresh()
+    assert kinds() == ["went_paid"]
+    lists(places, **between)
+    refresh()
+    assert kinds() == ["went_paid"]
+    lists(places, **{MODEL: costing(0, 0)})
     refresh()
     assert kinds() == []
 
@@ -286,6 +302,10 @@ def test_what_the_bench_retired_stays_told_until_somebody_has_seen_it(places: Pl
     LanguageModel.objects.filter(pk=model.pk).update(status="retired", retired_why="it answers 410")
     refresh()
     assert kinds() == ["gone"]
+    # Whoever lists it again: it is retired until a person restores it.
+    lists(places, **{MODEL: {}})
+    refresh()
+    assert kinds() == ["gone"]
     model.delete()
     refresh()
     assert kinds() == []
@@ -354,6 +374,22 @@ def test_an_announced_end_is_told_and_bars_the_model_from_exploring_once(places:
     assert told() == [(MODEL, f"{MODEL} will be served until 2099-11-30, says the endpoint's own listing.")]
     announce(places, "")
     assert told() == []
+
+
+def test_what_a_person_retires_while_a_refresh_runs_stays_retired(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = at_openrouter(places, MODEL)
+
+    def meanwhile(*about: Any, **words: str) -> bool:
+        person = LanguageModel.objects.get(pk=model.pk)
+        person.status = LanguageModel.Status.RETIRED
+        person.save()
+        return raise_alert(*about, **words)
+
+    monkeypatch.setattr(alerting, "raise_alert", meanwhile)
+    announce(places, "2099-12-15")
+    assert kinds() == ["retiring"]
+    model.refresh_from_db()
+    assert model.status == "retired"
 
 
 @pytest.mark.parametrize("status", ["ad_hoc", "retired"])

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 
 from auditlog.context import set_extra_data
+from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
@@ -85,9 +86,10 @@ def _tell(served: Served, entry: CatalogEntry, *, is_open: bool) -> None:
     or_successor = f", or set its model id to {entry.successor}" if entry.successor else ""
     to_do = f"Add another model in place of {served.names}, and retire it when it stops answering{or_successor}."
     if raise_alert(*where, message=message, to_do=to_do) and first and entry.retires:
-        with set_extra_data(dict(MADE_BY)):
-            active = [model for model in served.models if model.status == LanguageModel.Status.ACTIVE]
-            set_status(active, LanguageModel.Status.RETIRING)
+        with transaction.atomic(), set_extra_data(dict(MADE_BY)):
+            # As they are now: what a person has retired since they were read stays so.
+            now = LanguageModel.objects.select_for_update().filter(pk__in=[model.pk for model in served.models])
+            set_status(now.filter(status=LanguageModel.Status.ACTIVE), LanguageModel.Status.RETIRING)
 
 
 def _retirement(served: Served, entry: CatalogEntry) -> str:
