@@ -34,7 +34,8 @@ def percent(number: float) -> str:
 def interval(share: Share, label: str = "") -> dict[str, Any]:
     """The interval as a bar from 0 to 100, with the share itself as a mark in it; the numbers stand beside it as text."""
     low, high = 100 * share.low, 100 * share.high
-    middle = _place(100 * share.hits / share.of) if share.of else None
+    # A mark of one hundredth, which must not stand beyond the end of the bar.
+    middle = _place(99 * share.hits / share.of) if share.of else None
     return {"share": share, "label": label, "low": _place(low), "width": _place(high - low), "middle": middle}
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from django.http import HttpRequest
 
 from evidence.admin.standing.asked import EVERY, WantedForm
-from evidence.admin.standing.page import RECORD_HEADER, StandingPage, Table, paged, record_row
+from evidence.admin.standing.page import StandingPage, Table, paged
 from evidence.selectors.findings import (
     FEWEST_VERDICTS,
     Promotion,
@@ -16,6 +16,7 @@ from evidence.selectors.findings import (
     promotions,
     wrong,
 )
+from evidence.tables import RECORD_HEADER, record_row
 
 
 class WrongPage(StandingPage):

@@ -12,10 +12,11 @@ from evidence.admin.model_record import model_record
 from evidence.admin.standing.asked import WantedForm
 from evidence.admin.standing.findings import FindsPage, PromotionsPage, WrongPage
 from evidence.admin.standing.owed import OwedPage
-from evidence.admin.standing.page import ON_A_PAGE, RECORD_HEADER, StandingPage, Table, paged, record_row
+from evidence.admin.standing.page import ON_A_PAGE, StandingPage, Table, paged
 from evidence.admin.standing.trends import TrendsPage
 from evidence.models import Tally
 from evidence.selectors.standing import Wanted, records, timed
+from evidence.tables import RECORD_HEADER, record_row
 
 
 class LeaderboardPage(StandingPage):

@@ -13,7 +13,6 @@ from unfold.admin import ModelAdmin
 
 from evidence.admin.standing.asked import WantedForm, form_for
 from evidence.admin.standing.csv_out import download
-from evidence.selectors.standing import Record
 
 ON_A_PAGE = 50
 Table = tuple[Sequence[str], Iterable[Sequence[Any]]]
@@ -95,38 +94,3 @@ def paged(request: HttpRequest, rows: Sequence[Any]) -> dict[str, Any]:
         for number in numbers
     ]
     return {"page": page, "pages": links if page.paginator.num_pages > 1 else [], "before": page.start_index() - 1}
-
-
-RECORD_HEADER = (
-    "alias",
-    "endpoint",
-    "model_id",
-    "shape",
-    "asked",
-    "answered",
-    "empty",
-    "failed",
-    "judged",
-    "useful",
-    "share_low_95",
-    "share_high_95",
-    "claims_real",
-    "claims_false",
-    "unique_finds",
-    "verdicts_owed",
-    "median_seconds",
-    "p95_seconds",
-    "timed",
-    "last_asked",
-)
-
-
-def record_row(record: Record, shape: str) -> Sequence[Any]:
-    share = record.share
-    return (
-        *(record.alias, record.endpoint_name, record.served_id, record.shape or shape or "every shape"),
-        *(record.asked, record.answered, record.empty, record.failed, record.judged, record.useful),
-        *((share.low, share.high) if share.of else (None, None)),
-        *(record.claims_real, record.claims_false, record.unique_finds, record.owed),
-        *(record.median, record.p95, record.timed, record.last_asked),
-    )
