@@ -208,6 +208,7 @@ UNFOLD = {
     "COLORS": "benchsite.dashboard.navigation.no_colours",
     "STYLES": [f"benchsite.dashboard.navigation.{name}" for name in ("colours", "frame", "stylesheet")],
     "SCRIPTS": [f"benchsite.dashboard.navigation.{name}" for name in ("light_or_dark", "strict")],
+    "DASHBOARD_CALLBACK": "benchsite.dashboard.overview.overview",
     "LOGIN": {"form": "benchsite.dashboard.login.LoginForm"},
     "SIDEBAR": {"navigation": "benchsite.dashboard.navigation.groups", "show_search": True, "command_search": True},
 }

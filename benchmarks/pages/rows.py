@@ -7,12 +7,14 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import islice
+from itertools import groupby, islice
 from typing import Any
 
 from django.utils import timezone
 
 from collections_app.models import Alert, Collection, CoolDown, Endpoint, Fact, LanguageModel, Membership, Shape
+from evidence.counting.claims import unique_of
+from evidence.counting.tallies import make_again
 from evidence.models import Call, Panel, Verdict
 
 ENDPOINTS, MODELS, COLLECTIONS, CALLS, DAYS = 20, 2_000, 24, 200_000, 180
@@ -41,6 +43,7 @@ def fill(calls: int = CALLS, models: int = MODELS, seed: int = 1) -> Bench:
     panels = _panels(bench, calls, chance, now)
     while batch := list(islice(panels, BATCH)):
         _write(batch, chance)
+    make_again()
     _health(bench, now)
     return bench
 
@@ -75,7 +78,8 @@ def _roster(chance: random.Random, models: int) -> Bench:
 
 def _panels(bench: Bench, calls: int, chance: random.Random, now: datetime) -> Iterator[tuple[Panel, list[Call]]]:
     """Panels, the oldest first, each with three members, two explorers and at times a merger."""
-    written, number, panels = 0, 0, calls // 5
+    # Five seats, and a merger in one of ten.
+    written, number, panels = 0, 0, calls * 10 // 51
     while written < calls:
         collection, members = bench.collections[int(len(bench.collections) * chance.random() ** 2)]
         merged = chance.random() < 0.1
@@ -130,7 +134,12 @@ def _call(panel: Panel, seat_name: str, model: LanguageModel, chance: random.Ran
 def _write(batch: list[tuple[Panel, list[Call]]], chance: random.Random) -> None:
     Panel.objects.bulk_create([panel for panel, _ in batch])
     calls = Call.objects.bulk_create([call for _, seats in batch for call in seats])
-    Verdict.objects.bulk_create([_verdict(call, chance) for call in calls if call.status == "ok" and chance.random() < JUDGED])
+    verdicts = [_verdict(call, chance) for call in calls if call.status == "ok" and chance.random() < JUDGED]
+    for _, together in groupby(verdicts, key=lambda verdict: verdict.call.panel_id):
+        seats = [verdict for verdict in together if verdict.call.seat_name != "merger"]
+        for verdict, finds in zip(seats, unique_of([verdict.real for verdict in seats]), strict=True):
+            verdict.unique_finds = finds
+    Verdict.objects.bulk_create(verdicts)
 
 
 def _verdict(call: Call, chance: random.Random) -> Verdict:

@@ -34,6 +34,14 @@ GROUPS = (
         ),
     ),
     (
+        "Evidence",
+        (
+            ("Leaderboard", "leaderboard", "evidence.Tally", "How each model did by shape of work, and how sure that is."),
+            ("Trends", "monitoring", "admin:evidence_trends", "Use, speed, failures and usefulness over time."),
+            ("Verdicts owed", "gavel", "admin:evidence_owed", "Answers whose judgement would change the most."),
+        ),
+    ),
+    (
         "Health",
         (
             ("Alerts", "notifications", ALERTS, "What to act on: went paid, gone, a key refused, a limit nearly out."),
