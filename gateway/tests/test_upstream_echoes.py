@@ -8,6 +8,8 @@ import pytest
 
 from gateway.chat import ImagePart, Message, TextPart
 from gateway.tests.native_upstream import NativeUpstream, Scripted
+from gateway.upstream.classify import read_error
+from gateway.upstream.classify.echoes import asked
 from gateway.upstream.contract import UpstreamError
 
 PROMPT = (
@@ -100,6 +102,16 @@ def test_a_number_is_not_learned_from_a_clause_too_short_to_be_told_from_the_pro
     with pytest.raises(UpstreamError) as caught:
         upstream.ask("short", (Message("user", (TextPart("x: 5 tokens > 4096 maximum"),)),))
     assert (caught.value.kind, caught.value.window) == ("context_too_long", None)
+
+
+@pytest.mark.parametrize(
+    "repeated", ["the model token limit:  300 (", "the model token limit: 300 (", "limit:\t 300 tokens > 299 maximum"]
+)
+def test_spaces_hide_no_prompt_whether_it_is_repeated_with_them_or_without(repeated: str) -> None:
+    prompt = Message("user", (TextPart("the model token limit:  300 (\nlimit:\t 300 tokens > 299 maximum"),))
+    with asked((prompt,)):
+        told = read_error(400, {}, error(f"Cannot parse {repeated}", code="context_length_exceeded"))
+    assert (told.kind, told.window) == ("context_too_long", None)
 
 
 def test_a_prompt_is_not_shown_in_the_error(upstream: NativeUpstream) -> None:

@@ -46,6 +46,7 @@ def without_echo(words: str) -> str:
 
 def is_echo(words: str) -> bool:
     """Whether the request itself says these very words."""
+    words = _on_one_line(words)
     return any(words in text for text in _texts())
 
 
@@ -54,8 +55,8 @@ def _texts() -> list[str]:
 
 
 def _on_one_line(text: str) -> str:
-    """Some repeat a request with its line ends, some without."""
-    return " ".join(line.strip() for line in text.splitlines()) if "\n" in text else text
+    """Some repeat a request with its line ends and spaces, some without."""
+    return " ".join(text.split())
 
 
 def _echoes(pieces: Sequence[str]) -> Set[int]:
