@@ -88,6 +88,19 @@ def test_a_rejected_key_is_told_without_it(places: Places, monkeypatch: pytest.M
     assert KEY not in str(CatalogSource.objects.values())
 
 
+def test_a_key_that_is_repeated_in_a_good_answer_is_kept_nowhere(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OWN_KEY", KEY)
+    endpoint(places, api_key_env="OWN_KEY")
+    places.scripts["/v1/models"] = as_json({"error": {"message": f"bad key {KEY}"}})
+    assert read().error == "it answered with an error: bad key [key]"
+    places.scripts["/v1/models"] = sending(
+        listing({"id": "one", "name": f"One of {KEY}"}, {"id": KEY}, {"id": "two", "rpm": KEY})
+    )
+    read()
+    kept = [*CatalogEntry.objects.values(), *CatalogSource.objects.values()]
+    assert len(kept) > 3 and KEY not in str(kept)
+
+
 def test_a_key_follows_no_redirect(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OWN_KEY", KEY)
     endpoint(places, api_key_env="OWN_KEY")

@@ -28,6 +28,8 @@ SECONDS = 30.0
 # An Ollama is asked about each of its models; of more, about those of this bench alone.
 MOST_SHOWN = 50
 NOT_THERE = (404, 405)
+# A shorter one, as local servers have them, may be a word of any model's name.
+SHORTEST_KEY_HIDDEN = 16
 TOLD = ("kind", "free", "context_window", "trained_window", "output_limit", "vision", "tools", "family")
 # Relative to the base URL, by protocol; OpenAI's is a provider's own, where one is known.
 PATHS: Mapping[str, str] = {
@@ -146,7 +148,7 @@ class OwnListing:
     def _get(self, url: str, query: str = "", *, body: bytes | None = None) -> bytes:
         own_host = origin_of(url) == origin_of(self.endpoint.base_url)
         headers = {"key": self._key, "headers": self._version()} if own_host else {}
-        return self._asking.get(url, query, body=body, **headers).body or b""
+        return _without(self._key, self._asking.get(url, query, body=body, **headers).body or b"")
 
     def _version(self) -> Mapping[str, str]:
         anthropic = self.endpoint.protocol == Endpoint.Protocol.ANTHROPIC_MESSAGES
@@ -171,6 +173,15 @@ def key_headers(endpoint: Endpoint) -> Mapping[str, str]:
         case Endpoint.Protocol.GEMINI:
             return {"x-goog-api-key": key}
     return {"Authorization": f"Bearer {key}"}
+
+
+def _without(headers: Mapping[str, str], body: bytes) -> bytes:
+    """What was answered, without the key: some repeat it, and what they say is kept and shown."""
+    for value in headers.values():
+        key = value.removeprefix("Bearer ").encode()
+        if len(key) >= SHORTEST_KEY_HIDDEN:
+            body = body.replace(key, b"[key]")
+    return body
 
 
 def _with(listing: Listing, told: Iterable[Entry]) -> Listing:
