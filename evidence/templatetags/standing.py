@@ -44,7 +44,7 @@ def seconds(number: float | None) -> str:
     """With as many digits as it takes to tell two apart."""
     if number is None:
         return ""
-    return f"{number:.1f}" if number < 100 else f"{number:,.0f}"
+    return f"{number:,.{2 if number < 1 else 1 if number < 100 else 0}f}"
 
 
 def _place(number: float) -> str:
