@@ -8,11 +8,13 @@ from django.views.generic import RedirectView
 from benchsite.dashboard.login import login
 from benchsite.front_page import front_page
 from benchsite.health import healthz, readyz
+from evidence.links.page import verdict_link
 
 urlpatterns = [
     path("", front_page),
     # Asked for unasked, also where no page has named an icon: by browsers, for whatever they show of this server.
     path("favicon.ico", RedirectView.as_view(url=f"{settings.STATIC_URL}benchsite/icon.svg")),
+    path("verdict/<str:token>/", verdict_link),
     path("healthz", healthz),
     path("readyz", readyz),
     path("admin/login/", login),

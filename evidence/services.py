@@ -14,6 +14,7 @@ from django.utils import timezone
 from evidence.counting.claims import find_unique
 from evidence.counting.tallies import AT_ONCE, Calls, count, uncount
 from evidence.errors import NotYours, StillRunning, UnknownCall
+from evidence.links import LinkUsed, VerdictLink
 from evidence.models import Call, IdempotencyKey, Panel, Verdict
 from evidence.selectors import call_named
 from evidence.storable import storable
@@ -225,6 +226,14 @@ def record_verdict(
             # Another verdict on this call (or its pruning) came in between: look again.
             continue
     return _replace_verdict(call, fields, given_by)
+
+
+def record_linked_verdict(link: VerdictLink, call: Call) -> Verdict:
+    """Give the verdict of a link, once, under the name of whoever asked. Raises LinkUsed for one that came meanwhile."""
+    verdict, written = record_verdict(call_id=link.call_id, given_by=call.panel.asked_by, useful=link.useful)
+    if not written:
+        raise LinkUsed(f"This link has been used: the answer was judged {link.word}.")
+    return verdict
 
 
 def _judgeable_call(call_id: str, given_by: str, *, judges_all: bool) -> Call:

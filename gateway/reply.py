@@ -91,7 +91,8 @@ class SkippedSeat:
 class AskedPanel:
     """A panel as it was asked: all that is known before any seat has ended.
 
-    `created` is Unix time, `prompt_tokens` an estimate; `field`: whether the caller wants the `bench` field.
+    `created` is Unix time, `prompt_tokens` an estimate; `field`: whether the caller wants the `bench` field; `links_url`:
+    where verdict links lead, empty where the collection has none.
     """
 
     id: str
@@ -108,6 +109,7 @@ class AskedPanel:
     prompt_tokens: int
     created: float
     verdict_url: str
+    links_url: str = ""
     field: bool = True
 
 

@@ -1,5 +1,6 @@
 """Gateway in a real browser: panels as their seats answer, judged by keyboard, blind, without scripts, wide and narrow."""
 
+import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,45 +8,14 @@ from typing import Any
 
 import hostile
 import pytest
+from benches.panels import PROMPT, ask, bench_of, path_of, verdicts_of
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from gateway.tests.bench_file import bench_file
 from gateway.tests.fake_upstream import FakeUpstream
 from gateway.tests.running_server import RunningServer, running_server
 
 LOOKS = [(width, scheme) for width in (1280, 390) for scheme in ("light", "dark")]
 LIST = "/admin/evidence/panel/"
-MODELS = {
-    "quick": {"model": "say-No-stale-read-here."},
-    "echo": {"model": "echo"},
-    "thinking": {"model": "think-tags"},
-    "late": {"model": "slow-2.5"},
-    "failing": {"model": "err-503"},
-    "silent": {"model": "empty"},
-    "gone": {"model": "say-gone", "status": "retired"},
-}
-COLLECTIONS = {"core": ["echo", "quick", "thinking", "failing", "silent", "gone"], "live": ["quick", "late", "echo"]}
-PROMPT = """Is there a race in `admit`?
-
-# What I see
-
-The **lock** is taken *twice*:
-
-1. once in `take`, which holds it while it asks the database and everybody else waits
-2. once in `put`
-
-```python
-def take(self, network: str) -> int:
-    with self._lock:  # and here is a line that is longer than any narrow screen is wide, so that it has to be scrolled
-        return self._limiter.test(FROM_ONE, network)
-```
-
-| where | holds | for |
-|---|---|---|
-| take | lock | 12 ms |
-
-> Said in review: see [the docs](https://docs.example/locks).
-"""
 SHIFTS = """
   window.__shift = 0;
   new PerformanceObserver((list) => {
@@ -56,8 +26,7 @@ SHIFTS = """
 
 @pytest.fixture(scope="module")
 def server(upstream: FakeUpstream, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
-    bench = bench_file(upstream.url, MODELS, COLLECTIONS) + "\n[limits]\nmax_explorers = 0\n"
-    with running_server(tmp_path_factory.mktemp("panels"), bench) as running:
+    with running_server(tmp_path_factory.mktemp("panels"), bench_of(upstream.url)) as running:
         yield running
 
 
@@ -93,24 +62,6 @@ def watched(context: BrowserContext) -> list[str]:
     return faults
 
 
-def ask(server: RunningServer, collection: str, prompt: str = PROMPT) -> str:
-    reply = server.chat(f"bench/{collection}", prompt)
-    assert reply.status == 200, reply.body
-    return reply.json["bench"]["panel"]
-
-
-def path_of(server: RunningServer, panel_id: str) -> str:
-    return f"{LIST}of/{panel_id}/"
-
-
-def verdicts_of(server: RunningServer, panel_id: str) -> list[tuple]:
-    return server.rows(
-        "SELECT c.seat_name, v.useful, v.note, v.real FROM evidence_verdict v JOIN evidence_call c ON c.id = v.call_id "
-        "JOIN evidence_panel p ON p.id = c.panel_id WHERE p.panel_id = ? ORDER BY v.id",
-        panel_id,
-    )
-
-
 def test_a_panel_appears_and_its_answers_land_as_they_finish(page: Page, server: RunningServer) -> None:
     ask(server, "core")
     page.add_init_script(SHIFTS)
@@ -142,14 +93,11 @@ def test_a_panel_appears_and_its_answers_land_as_they_finish(page: Page, server:
 
 
 def test_rows_of_the_list_change_in_place(page: Page, server: RunningServer) -> None:
+    page.goto(LIST)
     asking = threading.Thread(target=ask, args=(server, "live"))
     asking.start()
-    page.goto(LIST)
-    page.wait_for_function("document.querySelectorAll('tbody tr').length")
-    row = page.locator("tbody tr", has_text="late running").first
-    if row.count() == 0:
-        page.get_by_role("button", name="new panel").click()
-    panel = row.get_attribute("data-panel")
+    page.get_by_role("button", name="new panel").click()
+    panel = page.locator("tbody tr").first.get_attribute("data-panel")
     expect(page.locator(f"tr[data-panel='{panel}']")).to_contain_text("late ok")
     expect(page.locator(f"tr[data-panel='{panel}']")).to_contain_text("3 owed")
     asking.join()
@@ -256,6 +204,17 @@ def test_it_works_without_scripts(plain_page: Page, server: RunningServer) -> No
     expect(quick).to_contain_text("Useful by local")
     assert verdicts_of(server, panel) == [("member2", 1, "fine", "[]")]
     expect(page.get_by_role("button", name="Copy")).to_have_count(0)
+
+
+def test_a_link_in_a_reply_judges_once(page: Page, plain_page: Page, server: RunningServer, screenshots: Path) -> None:
+    reply = server.chat("bench/linked").json
+    links = re.findall(r"\((http[^)]*/verdict/[^)]*)\)", reply["choices"][0]["message"]["content"])
+    for shown, link, word in ((page, links[0], "useful"), (plain_page, links[1], "not useful")):
+        shown.goto(link)
+        shown.screenshot(path=screenshots / f"panels-link-{word.replace(' ', '-')}.png")
+        shown.get_by_role("button", name=f"Yes, it was {word}").click()
+        expect(shown.get_by_role("heading")).to_have_text("Saved")
+    assert [useful for _, useful, *_ in verdicts_of(server, reply["bench"]["panel"])] == [1, 0]
 
 
 def test_the_worst_answers_stay_in_their_boxes(page: Page, server: RunningServer) -> None:

@@ -18,10 +18,12 @@ from gateway.tests.running_server import running_server
 TOKEN = "a-token-of-this-test-alone"
 # What a stranger may do, by the beginning of the address; the first that fits counts.
 #   open        anybody whom the edge lets in (Host, cross-site)
+#   link        whoever holds a link that this server has signed: to look is free, to confirm gives its one verdict, once
 #   dashboard   this machine while no admin token is set, else whoever has logged in
 #   key         anybody while no keys are asked for, else a gateway key that is good; what it may see is its scope's matter
 RULES = (
-    ("open", ("$", "healthz$", "readyz$", "admin/login/$")),
+    ("open", ("$", "favicon.ico$", "healthz$", "readyz$", "admin/login/$")),
+    ("link", ("verdict/<str:token>/$",)),
     ("dashboard", ("admin/",)),
     ("key", ("v1/", "v1beta/", "api/", "bench/", "chat/completions$", "completions$", "messages", "models", "responses")),
 )
@@ -56,7 +58,7 @@ def test_every_pattern_has_a_rule():
 
 def test_the_gateways_patterns_ask_for_a_key_and_the_sites_never_do():
     assert {rule_of(pattern) for pattern in GATEWAY} == {"key"}
-    assert {rule_of(pattern) for pattern in SITE} == {"open", "dashboard"}
+    assert {rule_of(pattern) for pattern in SITE} == {"open", "link", "dashboard"}
 
 
 def test_no_rule_is_stated_for_nothing():
@@ -97,5 +99,15 @@ def test_a_stranger_is_sent_to_the_login(pattern, token, address):
 def test_what_is_open_tells_a_stranger_nothing_of_the_bench(pattern):
     with override_settings(BENCHWARMERS_ADMIN_TOKEN=TOKEN):
         reply = Client(REMOTE_ADDR="192.0.2.7").get(sample_of(pattern))
-    assert reply.status_code == 200
+    # An icon is a static file, and asked for where it is.
+    assert reply.status_code == (302 if "favicon" in pattern else 200)
     assert b"collections_app/collection" not in reply.content
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("pattern", [pattern for pattern in SITE if rule_of(pattern) == "link"])
+def test_without_a_link_of_this_server_nothing_is_told_and_nothing_written(pattern):
+    client = Client(REMOTE_ADDR="192.0.2.7")
+    replies = [client.generic(method, sample_of(pattern)) for method in ("GET", "POST")]
+    assert [reply.status_code for reply in replies] == [404, 404]
+    assert all(b"no link of this server" in reply.content for reply in replies)

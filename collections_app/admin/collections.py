@@ -63,7 +63,7 @@ class CollectionForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic a
 
     class Meta:
         model = Collection
-        fields = ("name", "description", "tags", "shape", "reply", "merger")
+        fields = ("name", "description", "tags", "shape", "reply", "merger", "verdict_links")
         widgets = {"description": UnfoldAdminTextareaWidget(attrs={"rows": 3})}
 
 
@@ -80,7 +80,7 @@ class CollectionAdmin(RowAdmin):
     change_form_outer_before_template = "collections_app/collection_links.html"  # type: ignore[assignment]  # unfold says None
     fieldsets = (
         (None, {"fields": ("name", "description", "tags")}),
-        ("Asking", {"fields": (("shape", "reply"), "merger", "seats")}),
+        ("Asking", {"fields": (("shape", "reply"), "merger", "verdict_links", "seats")}),
     )
 
     class Media:

@@ -44,6 +44,13 @@ class Collection(models.Model):
     merger = models.ForeignKey(
         LanguageModel, on_delete=models.SET_NULL, null=True, blank=True, related_name="merges", help_text="Empty: by evidence."
     )
+    verdict_links = models.BooleanField(
+        default=False,
+        help_text=(
+            "Beside each answer, links that judge it with a click, once, for seven days. Whoever sees the reply can follow "
+            "them, and a chat that goes on sends them to its models with everything else."
+        ),
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

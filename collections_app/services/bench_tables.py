@@ -134,6 +134,7 @@ TABLES: Mapping[str, Table] = {
             "shape": Key("shape", names="shapes"),
             "reply": Key("reply"),
             "merger": Key("merger", names="models"),
+            "verdict_links": Key("verdict_links", FLAG),
         },
     ),
 }

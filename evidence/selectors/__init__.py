@@ -14,7 +14,15 @@ from evidence.selectors.calls import (
     verdicts_owed,
 )
 from evidence.selectors.listing import Found, Wanted, find_panels, panels_among
-from evidence.selectors.reading import MOST_VERDICTS, TEXTS, panel_to_read, pk_of_panel, whole_request, whole_text
+from evidence.selectors.reading import (
+    MOST_VERDICTS,
+    TEXTS,
+    call_to_judge,
+    panel_to_read,
+    pk_of_panel,
+    whole_request,
+    whole_text,
+)
 
 __all__ = [
     "MOST_COUNTED",
@@ -25,6 +33,7 @@ __all__ = [
     "VerdictCounts",
     "Wanted",
     "call_named",
+    "call_to_judge",
     "find_panels",
     "panel_known_as",
     "panel_to_read",

@@ -87,7 +87,8 @@ def call_named(call_id: str) -> Call | None:
 
 def panel_with_calls(panel_id: str) -> Panel | None:
     """Return a panel with its calls in seat order and their verdicts, texts and all, in three queries."""
-    return Panel.objects.filter(panel_id=clean_text(panel_id)).prefetch_related("calls__verdicts").first()
+    panels = Panel.objects.filter(panel_id=clean_text(panel_id)).select_related("collection")
+    return panels.prefetch_related("calls__verdicts").first()
 
 
 def panels_listed() -> QuerySet[Panel]:

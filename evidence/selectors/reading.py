@@ -30,6 +30,16 @@ def panel_to_read(pk: int) -> Panel | None:
     return panels.prefetch_related(Prefetch("calls", calls), Prefetch("calls__verdicts", verdicts)).first()
 
 
+def call_to_judge(call_id: str) -> Call | None:
+    """Return the call with that id, its panel and its latest verdicts, without their texts."""
+    panel_id, _, seat_name = clean_text(call_id).rpartition(".")
+    calls = Call.objects.filter(panel__panel_id=panel_id, seat_name=seat_name).select_related("panel")
+    shown = ("seat_name", "alias", "status", "panel__panel_id", "panel__asked_by", "panel__collection_name")
+    return (
+        calls.only(*shown).prefetch_related(Prefetch("verdicts", Verdict.objects.only("call_id", "useful", "given_by"))).first()
+    )
+
+
 def whole_text(call: Call, name: str) -> str:
     """Return one of a call's TEXTS, all of it."""
     return str(Call.objects.filter(pk=call.pk).values_list(name, flat=True).get())

@@ -5,10 +5,11 @@ swallows nothing after it.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from markdown_it import MarkdownIt
 
+from evidence.links import link_path
 from gateway.reply import AskedPanel, SeatAnswer
 
 _PARSER = MarkdownIt("commonmark")
@@ -45,8 +46,13 @@ def heading(panel: AskedPanel) -> str:
     return "\n\n".join(lines) + "\n\n"
 
 
-def section(answer: SeatAnswer) -> str:
-    """One seat: who, its call id, status and seconds, then what it said or why it said nothing."""
+def sections(panel: AskedPanel, answers: Iterable[SeatAnswer]) -> Iterator[str]:
+    """Every seat's section, in their order."""
+    return (section(panel, answer) for answer in answers)
+
+
+def section(panel: AskedPanel, answer: SeatAnswer) -> str:
+    """One seat: who, its call id, status and seconds, then what it said or why it said nothing, and links to judge it."""
     nominated = " · nominated" if answer.nominated else ""
     cut = " · cut at its output limit" if answer.is_cut and answer.status == "ok" else ""
     facts = f"`{answer.call}` · {answer.status} · {answer.seconds:.1f} s{cut}"
@@ -55,7 +61,17 @@ def section(answer: SeatAnswer) -> str:
     else:
         kind = f" ({answer.error_kind})" if answer.error_kind else ""
         said = f"_{answer.status}{kind}: {answer.error or 'no text came'}_"
-    return f"## {answer.seat} · {answer.alias}{nominated}\n\n{facts}\n\n{said}\n\n"
+    return f"## {answer.seat} · {answer.alias}{nominated}\n\n{facts}\n\n{said}\n\n{_links(panel, answer)}"
+
+
+def _links(panel: AskedPanel, answer: SeatAnswer) -> str:
+    """Where a click judges an answer, if the collection wants that."""
+    if not panel.links_url or answer.status != "ok":
+        return ""
+    useful, not_useful = (
+        panel.links_url + link_path(answer.call, useful=useful, asked_at=panel.created) for useful in (True, False)
+    )
+    return f"Was it [useful]({useful}) or [not useful]({not_useful})?\n\n"
 
 
 def closing(panel: AskedPanel) -> str:
@@ -82,12 +98,13 @@ def merged_closing(panel: AskedPanel, merger: SeatAnswer, answers: Sequence[Seat
         lines.append(f"No answer from {others}.")
     if panel.notice:
         lines.append(panel.notice)
-    return f"{closer(merger.answer.strip())}\n\n---\n\n" + " ".join(lines) + "\n\n" + closing(panel).removeprefix("---\n\n")
+    told = closing(panel).removeprefix("---\n\n")
+    return f"{closer(merger.answer.strip())}\n\n---\n\n" + " ".join(lines) + f"\n\n{_links(panel, merger)}{told}"
 
 
 def unmerged(panel: AskedPanel, note: str, answers: Sequence[SeatAnswer]) -> str:
     """Every answer, led by why they are not merged."""
-    return f"Not merged: {note}\n\n{every_answer(panel, map(section, answers))}"
+    return f"Not merged: {note}\n\n{every_answer(panel, sections(panel, answers))}"
 
 
 def closer(told: str) -> str:

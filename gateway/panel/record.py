@@ -43,6 +43,7 @@ def write_down(request: Request, collection: Collection, shape: ChosenShape, tab
         prompt_tokens=table.tokens,
         created=now.timestamp(),
         verdict_url=f"{request.base_url}/bench/verdict",
+        links_url=request.base_url if collection.verdict_links else "",
         field=request.field,
     )
     for _ in range(_DRAWS):

@@ -97,7 +97,7 @@ def _content(reply: PanelReply) -> str:
         return markdown.unmerged(reply.panel, reply.note, reply.seats)
     if reply.merger:
         return reply.merger.answer.strip() + markdown.merged_closing(reply.panel, reply.merger, reply.seats)
-    return markdown.every_answer(reply.panel, map(markdown.section, reply.seats))
+    return markdown.every_answer(reply.panel, markdown.sections(reply.panel, reply.seats))
 
 
 def _asked(panel: Panel, seats: tuple[SeatAnswer, ...], base_url: str) -> AskedPanel:
@@ -116,6 +116,7 @@ def _asked(panel: Panel, seats: tuple[SeatAnswer, ...], base_url: str) -> AskedP
         prompt_tokens=panel.prompt_tokens,
         created=panel.asked_at.timestamp(),
         verdict_url=f"{base_url}/bench/verdict",
+        links_url=base_url if panel.collection and panel.collection.verdict_links else "",
     )
 
 

@@ -109,7 +109,7 @@ class PanelRun:
             ended, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
             indexes = [waiting.pop(answer) for answer in sorted(ended, key=waiting.__getitem__)]
             if self._merge is None:
-                self._sections |= {index: markdown.section(self._answer(index)) for index in indexes}
+                self._sections |= {index: markdown.section(self.panel, self._answer(index)) for index in indexes}
             self._add(*(self._sections[index] for index in indexes if index in self._sections))
         return tuple(self._answer(index) for index in range(len(self._seats)))
 

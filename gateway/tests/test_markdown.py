@@ -22,17 +22,17 @@ def panel(**fields) -> AskedPanel:
 
 
 def test_a_section_names_seat_call_status_and_seconds():
-    assert markdown.section(answer()) == "## member · fast\n\n`p1.member1` · ok · 1.3 s\n\nYes.\n\n"
+    assert markdown.section(panel(), answer()) == "## member · fast\n\n`p1.member1` · ok · 1.3 s\n\nYes.\n\n"
 
 
 def test_a_failed_seat_says_why():
-    text = markdown.section(answer(status="error", answer="", error="HTTP 500", error_kind="unavailable"))
+    text = markdown.section(panel(), answer(status="error", answer="", error="HTTP 500", error_kind="unavailable"))
     assert "error (unavailable): HTTP 500" in text
 
 
 def test_an_empty_seat_says_why():
     assert "empty: spent its whole budget thinking" in markdown.section(
-        answer(status="empty", answer="", error="spent its whole budget thinking")
+        panel(), answer(status="empty", answer="", error="spent its whole budget thinking")
     )
 
 
@@ -45,8 +45,13 @@ def test_the_heading_counts_seats_and_lists_who_was_not_asked():
 
 def test_the_whole_reply_is_its_pieces_in_seat_order():
     first, second = answer(), answer(call="p1.explorer1", alias="slow")
-    whole = markdown.every_answer(panel(), map(markdown.section, [first, second]))
-    pieces = [markdown.heading(panel()), markdown.section(first), markdown.section(second), markdown.closing(panel())]
+    whole = markdown.every_answer(panel(), markdown.sections(panel(), [first, second]))
+    pieces = [
+        markdown.heading(panel()),
+        markdown.section(panel(), first),
+        markdown.section(panel(), second),
+        markdown.closing(panel()),
+    ]
     assert whole == "".join(pieces)
     assert "POST http://127.0.0.1:8123/bench/verdict" in pieces[-1]
 
@@ -77,7 +82,7 @@ CLEAN = ["no fence", "```py\ncode\n```", "```inline``` is no fence", "a < b", "<
 
 @pytest.mark.parametrize("text", OPEN + CLEAN)
 def test_nothing_an_answer_opens_swallows_the_next_section(text):
-    sections = markdown.section(answer(answer=text)) + markdown.section(answer(alias="next", answer="Mine."))
+    sections = "".join(markdown.sections(panel(), [answer(answer=text), answer(alias="next", answer="Mine.")]))
     headings = [
         inline.content
         for opening, inline in pairwise(MarkdownIt("commonmark").parse(sections))
@@ -109,7 +114,7 @@ def test_no_answer_is_costly_to_close(text):
     """Twenty sections; what the parser would take for one of these is seconds."""
     started = time.process_time()
     for _ in range(20):
-        markdown.section(answer(answer=text))
+        markdown.section(panel(), answer(answer=text))
     assert time.process_time() - started < 6
 
 
@@ -137,7 +142,9 @@ LONG = [
 
 @pytest.mark.parametrize("text", LONG)
 def test_nothing_a_long_answer_opens_swallows_the_next_section(text):
-    sections = markdown.section(answer(answer="x" * 10_000 + f"\n\n{text}")) + markdown.section(answer(alias="next"))
+    sections = markdown.section(panel(), answer(answer="x" * 10_000 + f"\n\n{text}")) + markdown.section(
+        panel(), answer(alias="next")
+    )
     tokens = MarkdownIt("commonmark").parse(sections)
     assert any(opening.level == 0 and inline.content == "member · next" for opening, inline in pairwise(tokens))
 
@@ -159,10 +166,10 @@ def test_an_open_fence_is_closed_by_one_like_it():
     )
 )
 def test_whatever_an_answer_is_made_of_the_next_section_stands(parts):
-    sections = markdown.section(answer(answer="x" + "".join(parts))) + markdown.section(answer(alias="next"))
+    sections = "".join(markdown.sections(panel(), [answer(answer="x" + "".join(parts)), answer(alias="next")]))
     tokens = MarkdownIt("commonmark").parse(sections)
     assert any(opening.level == 0 and inline.content == "member · next" for opening, inline in pairwise(tokens))
 
 
 def test_an_answer_cut_at_its_limit_says_so():
-    assert "ok · 1.3 s · cut at its output limit" in markdown.section(answer(finish_reason="length"))
+    assert "ok · 1.3 s · cut at its output limit" in markdown.section(panel(), answer(finish_reason="length"))
