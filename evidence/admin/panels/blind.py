@@ -43,3 +43,9 @@ def has_name_shown(call: Call, calls: Sequence[Call]) -> bool:
         return True
     judgeable = (one for one in calls if one.status in (Call.Status.OK, Call.Status.RUNNING))
     return call.status not in (Call.Status.OK, Call.Status.RUNNING) and all(one.verdict for one in judgeable)
+
+
+def tells_names(call: Call, calls: Sequence[Call]) -> bool:
+    """Whether what a seat wrote would give names away: a merged answer says who said what, so the others are judged first."""
+    others = (one for one in calls if one.seat_name != MERGER and one.status in (Call.Status.OK, Call.Status.RUNNING))
+    return call.seat_name == MERGER and call.verdict is None and not all(one.verdict for one in others)

@@ -8,7 +8,7 @@ from unfold.admin import ModelAdmin
 
 from evidence.admin.panels.blind import is_blind
 from evidence.admin.panels.page import changed, render_panel, render_seat
-from evidence.admin.panels.seats import Seat, Showing, seats_of
+from evidence.admin.panels.seats import Seat, Seats, Showing, seats_of
 from evidence.admin.panels.verdict_form import VerdictForm
 from evidence.models import Call, Panel
 from evidence.selectors import panel_to_read
@@ -20,15 +20,17 @@ NEITHER = "Say whether it was useful."
 
 
 def judge(site: ModelAdmin, request: HttpRequest, *, panel: Panel, key: str) -> HttpResponse:
-    seat = seats_of(panel, Showing(blind=is_blind(request), texts_of=())).keyed(key)
-    if seat is None:
+    showing = Showing(blind=is_blind(request), texts_of=())
+    before = seats_of(panel, showing)
+    seat = before.keyed(key)
+    if seat is None or seat.is_held_back:
         raise Http404
     form = VerdictForm.sent(request.POST)
     said, error = _record(request, panel, seat, form)
     panel = panel_to_read(panel.pk) or panel
     if "X-Bench-Fragment" in request.headers:
         forms = {key: form.refused(error)} if error else {}
-        wanted = [key, *_seats_without_forms(panel, request)]
+        wanted = [key, *_seats_without_forms(panel, request), *_let_out(before, seats_of(panel, showing))]
         return changed(request, panel, wanted, said=error or said, forms=forms)
     alone = request.POST.get("back") == "seat"
     if error:
@@ -58,6 +60,12 @@ def _seats_without_forms(panel: Panel, request: HttpRequest) -> list[str]:
         return []
     failed = (Call.Status.EMPTY, Call.Status.ERROR)
     return [seat.key for seat in seats_of(panel, Showing(blind=True, texts_of=())).all if seat.status in failed]
+
+
+def _let_out(before: Seats, after: Seats) -> list[str]:
+    """Seats that were held back until this verdict."""
+    held = {seat.key for seat in before.all if seat.is_held_back}
+    return [seat.key for seat in after.all if seat.key in held and not seat.is_held_back]
 
 
 def _back(request: HttpRequest, panel: Panel, key: str, *, alone: bool) -> str:

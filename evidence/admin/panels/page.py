@@ -38,7 +38,7 @@ def show_text(site: ModelAdmin, request: HttpRequest, *, panel: Panel, key: str,
     seat = seats_of(panel, Showing(blind=is_blind(request), texts_of=())).keyed(key)
     if key == REQUEST and name == REQUEST:
         text = whole_request(panel)
-    elif seat and name in TEXTS:
+    elif seat and name in TEXTS and not seat.is_held_back:
         text = whole_text(seat.call, name)
     else:
         raise Http404

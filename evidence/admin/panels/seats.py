@@ -7,7 +7,7 @@ from typing import Any
 from django.utils import timezone
 
 from evidence.admin.panels.advice import what_to_do
-from evidence.admin.panels.blind import has_name_shown, key_of, letter_of, shuffled
+from evidence.admin.panels.blind import has_name_shown, key_of, letter_of, shuffled, tells_names
 from evidence.admin.panels.timeline import Timing, timings
 from evidence.admin.panels.verdict_form import VerdictForm
 from evidence.markdown_view import LONGEST_SHOWN, Shown, beginning, show_markdown
@@ -22,7 +22,7 @@ FOLDED_CHARACTERS = 20_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seat:
-    """One seat: its row, what it is called here, what is shown of it."""
+    """One seat: its row, what it is called here, what is shown of it; `is_held_back`: nothing yet, for it names the others."""
 
     call: Call
     key: str
@@ -32,6 +32,7 @@ class Seat:
     answer: Shown | None
     raw: str
     form: VerdictForm | None = None
+    is_held_back: bool = False
 
     @property
     def status(self) -> str:
@@ -45,7 +46,8 @@ class Seat:
     def folded(self) -> list[dict[str, Any]]:
         """What is behind a click: the texts beside the answer, as far as a page shows them."""
         texts = (("reasoning", "Reasoning"), ("partial", "What had come when it failed"))
-        return [_folded(self.call, name) | {"title": title} for name, title in texts if _head(self.call, name)]
+        shown = () if self.is_held_back else texts
+        return [_folded(self.call, name) | {"title": title} for name, title in shown if _head(self.call, name)]
 
     @property
     def earlier(self) -> list[Any]:
@@ -98,7 +100,8 @@ def seats_of(panel: Panel, showing: Showing) -> Seats:
     for position, call in enumerate(ordered):
         key = key_of(panel.panel_id, call.seat_name, blind=showing.blind)
         is_named = not showing.blind or has_name_shown(call, calls)
-        answer, raw = _answer(call, rooms[position]) if showing.shows(key) else (None, "")
+        held = showing.blind and tells_names(call, calls)
+        answer, raw = _answer(call, rooms[position]) if showing.shows(key) and not held else (None, "")
         seats.append(
             Seat(
                 call=call,
@@ -108,7 +111,8 @@ def seats_of(panel: Panel, showing: Showing) -> Seats:
                 timing=spans[position],
                 answer=answer,
                 raw=raw,
-                form=_form(call, showing, key),
+                form=None if held else _form(call, showing, key),
+                is_held_back=held,
             )
         )
     return Seats(all=seats, axis=axis, is_blind=showing.blind)
