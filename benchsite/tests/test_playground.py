@@ -76,7 +76,7 @@ class Person:
         self.page = self.send("/admin/playground/", given, image)
         return self.page
 
-    def send(self, path: str, fields: dict, image: bytes = b"") -> str:
+    def send(self, path: str, fields: dict, image: bytes = b"", *, fragment: bool = False) -> str:
         csrf = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', self.page)
         boundary = uuid.uuid4().hex
         parts = [("csrfmiddlewaretoken", csrf[1] if csrf else "")]
@@ -86,24 +86,36 @@ class Person:
         if image:
             body += _part(boundary, 'image"; filename="holiday.png', image)
         body += f"--{boundary}--\r\n".encode()
-        return self._sent("POST", path, body, {"Content-Type": f"multipart/form-data; boundary={boundary}"})
+        headers = {"Content-Type": f"multipart/form-data; boundary={boundary}"} | (
+            {"X-Bench-Fragment": "1"} if fragment else {}
+        )
+        return self._sent("POST", path, body, headers)
 
     @property
     def panel(self) -> str:
-        return re.search(r'data-panel="([^"]+)"', self.page)[1]
+        return re.search(r'data-live-panel="([^"]+)"', self.page)[1]
 
-    def seats(self, query: str = "") -> str:
-        return self.get(f"/admin/playground/{self.panel}/seats/{query}")
+    def seats(self) -> str:
+        """The seats as a page that is open gets them."""
+        return self.get(unescape(re.search(r'data-live-url="([^"]+)"', self.page)[1]))
 
-    def ended(self, query: str = "") -> str:
+    def ended(self) -> str:
         """The seats when all have ended."""
         deadline = time.monotonic() + 15
         while time.monotonic() < deadline:
-            seats = self.seats(query)
-            if 'data-running=""' in seats:
+            seats = self.seats()
+            if 'data-status="running"' not in seats and not self.beside().count("merge"):
                 return seats
             time.sleep(0.05)
         raise AssertionError(seats)
+
+    def beside(self) -> str:
+        return self.get(unescape(re.search(r'data-beside="([^"]+)"', self.page)[1]))
+
+    def judge(self, seat: str, **fields) -> str:
+        """Send the verdict form of one seat, as it stands on the page."""
+        form = re.search(r'<form class="verdict-form" method="post" action="([^"]+)"', seat_of(self.page, seat))
+        return self.send(unescape(form[1]), fields)
 
     def refusal(self) -> str:
         found = re.search(r'role="alert">(?:<p class="play-refusal"[^>]*>)(.*?)</p>', self.page, re.DOTALL)
@@ -119,7 +131,7 @@ class Person:
                 self.cookies.update([value.partition(";")[0].split("=", 1)])
         text = reply.read().decode()
         connection.close()
-        self.status = reply.status
+        self.status, self.headers = reply.status, reply.headers
         return self.get(reply.headers["Location"].partition("#")[0]) if reply.status == 302 else text
 
 
@@ -132,25 +144,28 @@ def person(server):
     return Person(server)
 
 
+def seat_of(html: str, key: str) -> str:
+    return re.search(rf'<section class="panel-card seat" id="{key}".*?</section>', html, re.DOTALL)[0]
+
+
 def shown_text(html: str) -> str:
     return re.sub(r"\s+(,)?", lambda gap: gap[1] or " ", unescape(re.sub("<[^>]+>", " ", html)))
 
 
 def test_a_person_asks_sees_seats_end_and_judges_them(person, server):
     page = person.ask("pair")
-    assert "late" in page and 'data-running="1"' in page and "still running" in page
-    began = float(re.search(r'id="seat-member2".*?data-since="([\d.]+)"', page, re.DOTALL)[1])
-    assert abs(began - time.time()) < 5
+    assert "Still answering" in seat_of(page, "member2")
+    assert 0 <= float(re.search(r'data-clock="([\d.]+)"', seat_of(page, "member2"))[1]) < 5
     seats = person.ended()
-    assert "No stale read." in seats and "The answer is 42." in seats
+    assert "No stale read." in seat_of(seats, "member1") and "The answer is 42." in seat_of(seats, "member2")
     asked = server.rows("SELECT asked_by, format FROM evidence_panel WHERE panel_id = ?", person.panel)
     assert asked == [("dashboard:local", "playground")]
-    path = f"/admin/playground/{person.panel}/seats/member1/verdict/"
-    judged = person.send(path, {"useful": "0", "false": "It is slow\r\n\r\n It leaks", "real": "", "note": "No."})
-    assert "Not useful" in re.search(r'id="seat-member1".*?</article>', judged, re.DOTALL)[0]
+    person.page = person.get(f"/admin/playground/{person.panel}/")
+    person.judge("member1", useful="no", false="It is slow\r\n\r\n It leaks", note="No.")
     assert server.rows("SELECT useful, false, given_by FROM evidence_verdict ORDER BY id DESC LIMIT 1") == [
-        (0, '["It is slow", "It leaks"]', "dashboard:local")
+        (0, '["It is slow", "It leaks"]', "local")
     ]
+    assert "Not useful" in seat_of(person.get(f"/admin/playground/{person.panel}/"), "member1")
 
 
 def test_the_form_says_what_each_collection_is_and_takes(person):
@@ -162,40 +177,30 @@ def test_the_form_says_what_each_collection_is_and_takes(person):
 def test_a_seat_whose_limit_is_used_up_may_wait_and_says_until_when(person):
     page = person.ask("seldom")
     deadline = time.monotonic() + 5
-    while "may wait until" not in page and time.monotonic() < deadline and 'data-running="1"' in page:
-        page = person.seats()
-    assert re.search(r"its limit of 1 requests a minute is used up: it may wait until \d\d:\d\d:\d\d UTC", page)
-    assert "may wait" not in person.ended()
-
-
-def test_what_a_page_has_already_is_not_sent_again(person):
-    person.ask("echo", "Once.")
+    while "may wait" not in page and time.monotonic() < deadline:
+        page = person.beside()
+    assert re.search(r"rare may wait: the limit of 1 requests a minute is used up until \d\d:\d\d:\d\d UTC\.", page)
     person.ended()
-    mark = re.search(r'data-mark="([^"]+)"', person.seats())[1]
-    assert "seat-member1" not in person.seats(f"?have={mark.replace(' ', '+')}")
-    assert "seat-member1" in person.seats("?have=member1+running")
+    assert "may wait" not in person.beside()
 
 
-def test_a_merged_panel_ends_with_what_was_merged(person):
-    page = person.ask("two", reply="merged")
-    assert "waits for the others" in page or "merger" in page
+def test_a_merged_panel_says_what_it_waits_for_and_ends_with_what_was_merged(person):
+    assert "The merge waits for every seat" in person.ask("pair", reply="merged")
     seats = person.ended()
-    assert re.findall(r'id="seat-(\w+)"', seats)[-1] == "merger"
-    assert "thinking" not in seats
+    assert re.findall(r'data-seat="(\w+)"', seats)[-1] == "merger"
+    assert "merge" not in person.beside()
 
 
-def test_a_merge_that_cannot_be_says_why_in_its_place(person):
+def test_a_merge_that_cannot_be_says_why(person):
     person.ask("alone", reply="merged")
-    merger = re.search(r'id="seat-merger".*?</article>', person.ended(), re.DOTALL)[0]
-    assert "Fewer than two seats answered" in merger
-    assert "play-clock" not in merger
+    assert "Fewer than two seats answered" in person.ended()
 
 
 def test_nominated_models_and_a_system_text_go_along_and_come_back_into_the_form(person):
     person.ask("pair", system="Be brief.", nominate=["guest", ""])
     person.ended()
     page = person.get(f"/admin/playground/{person.panel}/")
-    assert "guest" in shown_text(re.search(r'id="play-seats".*', page, re.DOTALL)[0])
+    assert "guest" in shown_text(seat_of(page, "explorer1"))
     assert re.search(r'name="nominate"[^>]*value="guest"', page)
     assert re.search(r'name="system"[^>]*>\nBe brief.</textarea>', page)
     assert re.search(r'name="prompt"[^>]*>\nIs there a race\?</textarea>', page)
@@ -273,29 +278,42 @@ def test_what_is_written_is_measured(person):
     assert "will be skipped: small, fast" in measured(prompt="x", images="1")
 
 
-def test_a_verdict_that_cannot_be_given_says_so(person, server):
-    person.ask("pair", "Judged too early.")
-    page = person.send(f"/admin/playground/{person.panel}/seats/member2/verdict/", {"useful": "1"})
-    assert "Not judged." in page and "still" in page
-    page = person.send(f"/admin/playground/{person.panel}/seats/member9/verdict/", {"useful": "1"})
-    assert "There is no such answer" in page
-
-
 def test_names_are_hidden_until_judged(person):
-    page = person.ask("two", "Who are you? Blind.", blind="on", reply="merged")
-    panel = re.search(r'id="play-seats".*', page, re.DOTALL)[0]
-    seats = person.ended("?blind")
-    for part in (panel.partition("play-snippets")[0], seats):
+    page = person.ask("two", "Blind?", blind="on")
+    seats = person.ended()
+    for part in (page[page.index("data-answers") : page.index("play-snippets")], seats):
         told = shown_text(part)
         assert "Answer A" in told and "Answer B" in told
-        assert not re.search(r"fast|echo|member\d|explorer\d", re.sub(r'href="[^"]*"', "", told.replace("Who are you", "")))
-    assert "is shown when every answer is judged" in seats
-    for key in re.findall(r'id="seat-(answer\d)"', seats):
-        if f"{key}/verdict/" in seats:
-            page = person.send(f"/admin/playground/{person.panel}/seats/{key}/verdict/?blind", {"useful": "1"})
-    told = shown_text(re.search(r'id="play-seats".*', page, re.DOTALL)[0])
-    assert "fast" in told and "echo" in told
-    assert "is shown when every answer is judged" not in told
+        assert not re.search(r"fast|echo|member\d|explorer\d", re.sub(r"\bechoed\b", "", told))
+    person.page = person.get(f"/admin/playground/{person.panel}/?blind=1")
+    first, second = re.findall(r'data-seat="(s\w+)"', person.page)[:2]
+    judged = person.judge(first, useful="yes")
+    named = person.get(f"/admin/playground/{person.panel}/?blind=1")
+    assert re.search("fast|echo", shown_text(seat_of(named, first)))
+    assert not re.search("fast|echo", shown_text(seat_of(named, second)).replace("fastest", ""))
+    assert "?blind=1" in judged
+
+
+def test_a_merged_answer_which_names_the_others_is_held_back_until_they_are_judged(person):
+    person.ask("two", "Blind and merged?", blind="on", reply="merged")
+    person.ended()
+    person.page = person.get(f"/admin/playground/{person.panel}/?blind=1")
+    first, second, merger = re.findall(r'data-seat="(s\w+)"', person.page)
+    for before, key in ((True, first), (True, second), (False, merger)):
+        held = seat_of(person.get(f"/admin/playground/{person.panel}/?blind=1"), merger)
+        assert ("It says who said what" in held) == before
+        assert ("panel-markdown" in held and "verdict-form" in held) != before
+        person.judge(key, useful="yes")
+        if before:
+            person.page = person.get(f"/admin/playground/{person.panel}/?blind=1")
+
+
+def test_a_script_is_told_where_the_panel_is_or_why_there_is_none(person):
+    told = person.send("/admin/playground/", {"collection": "bench/echo", "prompt": ""}, fragment=True)
+    assert told.startswith('<p class="play-refusal"') and "Write a prompt first." in told
+    person.send("/admin/playground/", {"collection": "bench/echo", "prompt": "Where?"}, fragment=True)
+    page = person.get(person.headers["X-Bench-Panel"].partition("#")[0])
+    assert "echo" in seat_of(page, "member1")
 
 
 def test_hostile_answers_are_shown_harmless(person):
@@ -305,12 +323,12 @@ def test_hostile_answers_are_shown_harmless(person):
     for html in (seats, page):
         assert "<script>window" not in html
         assert "[U+202E]" in html
-        assert "{{ 7 * 7 }}" in html
+        assert "{{ 7 * 7 }}" in seat_of(html, "member1")
 
 
 def test_only_its_own_panels_are_shown(person, server):
     asked = server.chat("bench/echo").json["bench"]["panel"]
-    for path in (f"/admin/playground/{asked}/", f"/admin/playground/{asked}/seats/", "/admin/playground/p0/"):
+    for path in (f"/admin/playground/{asked}/", f"/admin/playground/{asked}/beside/", "/admin/playground/p0/"):
         person.get(path)
         assert person.status == 404
 
@@ -330,7 +348,7 @@ def test_a_key_does_not_open_it_and_neither_does_nobody(loud_upstream, tmp_path)
     with running_server(tmp_path, bench, BENCHWARMERS_ADMIN_TOKEN=TOKEN) as guarded:
         key = guarded.manage("create_key", "app").stdout.strip()
         for headers in ({}, {"Authorization": f"Bearer {key}"}):
-            for path in ("", "size/", "p20260101-000000-0000/", "p20260101-000000-0000/seats/"):
+            for path in ("", "size/", "p20260101-000000-0000/", "p20260101-000000-0000/beside/"):
                 reply = guarded.request("GET", f"/admin/playground/{path}", headers=headers)
                 assert (reply.status, reply.headers["location"].partition("?")[0]) == (302, "/admin/login/")
 

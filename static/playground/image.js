@@ -80,7 +80,7 @@ export function takeImages(form, changed) {
     event.preventDefault();
     take(event.dataTransfer.files[0]);
   });
-  return { chosen: () => input.files.length > 0, forget };
+  return { chosen: () => input.files.length > 0 };
 }
 
 function size(bytes) {

@@ -17,17 +17,18 @@ from django.template.response import TemplateResponse
 from django.urls import path, reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
-from rest_framework.exceptions import APIException
 
 from benchsite.dashboard.playground.asking import FORMAT, Wanted, ask, wanted_again, wanted_in
 from benchsite.dashboard.playground.choices import choices
 from benchsite.dashboard.playground.fitting import fit
-from benchsite.dashboard.playground.judging import judge
 from benchsite.dashboard.playground.pictures import ACCEPTED, image_in, largest_image
-from benchsite.dashboard.playground.seats import PanelShown, shown
 from benchsite.dashboard.playground.snippets import Asked, snippets
-from benchsite.dashboard.playground.waiting import may_wait
-from evidence.selectors import panel_with_calls
+from benchsite.dashboard.playground.waiting import beside
+from evidence.admin.panels.blind import is_blind
+from evidence.admin.panels.page import context_of
+from evidence.admin.panels.seats import Showing, seats_of
+from evidence.models import Panel
+from evidence.selectors import panel_to_read, pk_of_panel
 from gateway.conf import conf
 from gateway.errors import TooLarge, as_refusal
 
@@ -53,35 +54,21 @@ def for_staff(view: View) -> View:
 def playground(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         return _ask(request)
-    return _page(request, Wanted(collection=request.GET.get("collection", ""), blind="blind" in request.GET))
+    return _page(request, Wanted(collection=request.GET.get("collection", ""), blind=is_blind(request)))
 
 
 @for_staff
 @require_GET
 def panel_page(request: HttpRequest, panel_id: str) -> HttpResponse:
-    return _panel_page(request, _shown(request, panel_id))
+    return _panel_page(request, _panel(panel_id))
 
 
 @for_staff
 @require_GET
-def seats(request: HttpRequest, panel_id: str) -> HttpResponse:
-    """The part of a panel's page that changes while it runs."""
-    # What the page has already is left out: rendering a long answer takes a while.
-    have = frozenset(request.GET.getlist("have"))
-    context = {"shown": _shown(request, panel_id), "have": have, "now": timezone.now()}
-    return TemplateResponse(request, "playground/seats.html", context)
-
-
-@for_staff
-@require_POST
-def verdict(request: HttpRequest, panel_id: str, key: str) -> HttpResponse:
-    """Judge one answer and lead back to it; or say why that cannot be, on the same page."""
-    judged = _shown(request, panel_id)
-    try:
-        judge(judged, key, request.POST, user=_user(request))
-    except APIException as refusal:
-        return _panel_page(request, judged, unjudged=refusal)
-    return redirect(f"{_address(panel_id, blind=judged.is_blind)}#seat-{key}")
+def beside_seats(request: HttpRequest, panel_id: str) -> HttpResponse:
+    """What is said beside the seats, which are the log's own to show and to keep true."""
+    told = beside(_panel(panel_id), timezone.now(), blind=is_blind(request))
+    return TemplateResponse(request, "playground/beside.html", {"beside": told})
 
 
 @for_staff
@@ -94,16 +81,20 @@ def size(request: HttpRequest) -> HttpResponse:
 
 
 def _ask(request: HttpRequest) -> HttpResponse:
-    """Open a panel and lead to it; or say why not, beside the form as it was."""
+    """Open a panel and lead to it; or say why not, beside the form as it was. A script is told the address, or the reason."""
     wanted = wanted_in(request.POST)
+    by_script = "X-Bench-Fragment" in request.headers
     try:
         _refuse_cut_body(request)
         image = image_in(request.FILES.get("image"))
-        panel_id = async_to_sync(ask)(wanted, image, user=_user(request), base_url=_base_url(request))
+        user = cast(User, request.user).get_username()
+        panel_id = async_to_sync(ask)(wanted, image, user=user, base_url=_base_url(request))
     except Exception as error:  # noqa: BLE001
         # The page's boundary: whatever went wrong, what was typed is still there.
-        return _page(request, wanted, refusal=as_refusal(error), had_image="image" in request.FILES)
-    return redirect(_address(panel_id, blind=wanted.blind))
+        told = {"refusal": as_refusal(error), "had_image": "image" in request.FILES and not by_script}
+        return TemplateResponse(request, "playground/refusal.html", told) if by_script else _page(request, wanted, **told)
+    address = reverse("playground:panel", args=[panel_id]) + ("?blind=1" if wanted.blind else "") + "#play-panel-title"
+    return HttpResponse(headers={"X-Bench-Panel": address}) if by_script else redirect(address)
 
 
 def _refuse_cut_body(request: HttpRequest) -> None:
@@ -112,12 +103,18 @@ def _refuse_cut_body(request: HttpRequest) -> None:
         raise TooLarge(f"Prompt and image together are too large: {conf.max_body_bytes:,} bytes is the most.")
 
 
-def _panel_page(request: HttpRequest, panel: PanelShown, **more: Any) -> HttpResponse:
-    wanted, has_image = wanted_again(panel.panel, blind=panel.is_blind)
-    told = snippets(_as_called(request, wanted, has_image))
+def _panel_page(request: HttpRequest, panel: Panel) -> HttpResponse:
+    blind = is_blind(request)
+    wanted, has_image = wanted_again(panel, blind=blind)
+    seats = seats_of(panel, Showing(blind=blind, judged=request.user.has_perm("evidence.add_verdict")))
+    told = {
+        **context_of(request, panel, seats),
+        "beside": beside(panel, timezone.now(), blind=blind),
+        "snippets": snippets(_as_called(request, wanted, has_image)),
+    }
     if len(wanted.prompt) > LONGEST_REPEATED:
-        wanted, more = replace(wanted, prompt=""), {**more, "not_repeated": len(wanted.prompt)}
-    return _page(request, wanted, shown=panel, snippets=told, **more)
+        wanted, told = replace(wanted, prompt=""), {**told, "not_repeated": len(wanted.prompt)}
+    return _page(request, wanted, **told)
 
 
 def _page(request: HttpRequest, wanted: Wanted, **more: Any) -> HttpResponse:
@@ -130,27 +127,18 @@ def _page(request: HttpRequest, wanted: Wanted, **more: Any) -> HttpResponse:
         "choices": asking,
         "accepted": ACCEPTED,
         "largest_image": largest_image(),
-        "now": timezone.now(),
-        "have": (),
         **more,
     }
     return TemplateResponse(request, "playground/page.html", context)
 
 
-def _shown(request: HttpRequest, panel_id: str) -> PanelShown:
+def _panel(panel_id: str) -> Panel:
     """A panel that was asked here. Raises Http404 for any other: the log has a page for it."""
-    panel = panel_with_calls(panel_id)
+    pk = pk_of_panel(panel_id)
+    panel = panel_to_read(pk) if pk else None
     if panel is None or panel.format != FORMAT:
         raise Http404
-    return shown(panel, blind="blind" in request.GET, waits=may_wait(panel.calls.all(), timezone.now()))
-
-
-def _user(request: HttpRequest) -> str:
-    return cast(User, request.user).get_username()
-
-
-def _address(panel_id: str, *, blind: bool) -> str:
-    return reverse("playground:panel", args=[panel_id]) + ("?blind" if blind else "")
+    return panel
 
 
 def _base_url(request: HttpRequest) -> str:
@@ -173,6 +161,5 @@ urlpatterns = [
     path("", playground, name="page"),
     path("size/", size, name="size"),
     path("<str:panel_id>/", panel_page, name="panel"),
-    path("<str:panel_id>/seats/", seats, name="seats"),
-    path("<str:panel_id>/seats/<str:key>/verdict/", verdict, name="verdict"),
+    path("<str:panel_id>/beside/", beside_seats, name="beside"),
 ]
