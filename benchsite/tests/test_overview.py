@@ -61,8 +61,9 @@ def test_panels_of_today_and_yesterday_are_counted() -> None:
     today, yesterday = days(noon)
     assert (today.panels, today.asked, today.answered, today.unanswered) == (3, 2, 1, 1)
     assert (yesterday.panels, yesterday.asked, yesterday.answered) == (1, 1, 1)
-    # A day is UTC's, from its first moment to its last.
-    assert [day.panels for day in days(noon.replace(hour=0, second=0, microsecond=0))] == [3, 1]
+    # A day is UTC's, and its first moment is its own.
+    end(make_panel(("member1", "fast"), at=noon.replace(hour=0, second=0, microsecond=0)))
+    assert [(day.panels, day.asked) for day in days(noon)] == [(4, 3), (1, 1)]
 
 
 def test_failures_are_told_by_endpoint_with_their_kinds() -> None:

@@ -186,6 +186,7 @@ def test_trends_are_by_day_or_week_of_a_model_or_a_collection(reader) -> None:
     assert (by_day[0]["failed"], by_day[0]["mean_seconds"], by_day[2]["mean_seconds"]) == ("1", "2.0", "")
     by_week = rows(reader, "trends/", step="week", model="fast")
     assert [(row["asked"], row["mean_seconds"]) for row in by_week] == [("2", "2.5"), ("1", "10.0")]
+    assert [row["start"] for row in by_week] == [f"{monday + timedelta(days=days):%Y-%m-%d}" for days in (0, 7)]
     Collection.objects.create(name="other")
     assert [row["failed"] for row in rows(reader, "trends/", collection="bench/other")] == ["1"]
     chart = json.loads(re.search(r'<script id="trend" type="application/json">(.*?)</script>', page(reader, "trends/"))[1])
