@@ -207,7 +207,7 @@ UNFOLD = {
     # Its colours are a stylesheet's: as a setting they would be written into every page.
     "COLORS": "benchsite.dashboard.navigation.no_colours",
     "STYLES": [f"benchsite.dashboard.navigation.{name}" for name in ("colours", "frame", "stylesheet")],
-    "SCRIPTS": [f"benchsite.dashboard.navigation.{name}" for name in ("light_or_dark", "strict")],
+    "SCRIPTS": [f"benchsite.dashboard.navigation.{name}" for name in ("light_or_dark", "strict", "reachable")],
     "DASHBOARD_CALLBACK": "benchsite.dashboard.overview.overview",
     "LOGIN": {"form": "benchsite.dashboard.login.LoginForm"},
     "SIDEBAR": {"navigation": "benchsite.dashboard.navigation.groups", "show_search": True, "command_search": True},

@@ -61,6 +61,25 @@ def test_members_are_added_moved_and_removed_and_the_sum_follows(page: Page) -> 
     assert members(page) == ["second", "third", "first"]
 
 
+def test_members_are_numbered_added_and_removed_by_keyboard(page: Page) -> None:
+    page.goto("/admin/collections_app/collection/1/change/")
+    before = members(page)
+    page.get_by_label("Place").nth(0).fill("9")
+    page.get_by_role("checkbox", name="Remove").nth(1).press("Space")
+    page.get_by_role("link", name="Add another Member").press("Enter")
+    boxes = page.locator("#memberships-group").get_by_role("combobox", name="Model")
+    expect(boxes).to_have_count(len(before) + 1)
+    boxes.last.press("Enter")
+    page.keyboard.type("four")
+    expect(page.locator(".select2-results__option--highlighted")).to_have_text("fourth")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Add or change").first.press("Enter")
+    expect(page.get_by_role("link", name="Add another shape")).to_be_focused()
+    page.get_by_role("button", name="Save and continue editing").press("Enter")
+    expect(page.get_by_text("was changed successfully")).to_be_visible()
+    assert members(page) == [before[2], before[0], "fourth"]
+
+
 def drag_first_below_third(page: Page) -> None:
     """Held until the rows have moved: a row that is still gliding into its place takes no other in meanwhile."""
     handles = page.locator("[x-sort\\:handle]:visible")
@@ -117,7 +136,7 @@ def test_the_frame_is_used_by_keyboard(page: Page) -> None:
     expect(page.locator("#nav-sidebar")).to_be_hidden()
     page.keyboard.press("Enter")
     expect(page.locator("#nav-sidebar")).to_be_visible()
-    page.get_by_role("button", name="Search pages").focus()
+    page.get_by_role("button", name="Search pages…").focus()
     page.keyboard.press("Enter")
     expect(page.locator("[x-ref=searchInputCommand]")).to_be_focused()
 
@@ -129,7 +148,7 @@ def test_every_kind_of_page_is_seen_and_left_without_scripts(browser: Browser, s
         )
         shown = context.new_page()
         shown.goto("/admin/")
-        shown.get_by_role("navigation", name="Pages").get_by_role("link", name="Models", exact=True).click()
+        shown.get_by_role("navigation", name="Dashboard").get_by_role("link", name="Models", exact=True).click()
         expect(shown.get_by_role("link", name="first", exact=True)).to_be_visible()
         shown.get_by_role("link", name="ad hoc: sits when named, never explores").click()
         expect(shown.get_by_text("No results found")).to_be_visible()

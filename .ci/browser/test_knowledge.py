@@ -113,7 +113,7 @@ def test_alerts_cool_downs_and_retirement_are_ended_without_javascript(browser: 
     page = context.new_page()
     for path, button, said in (
         ("alert/", "Resolve", "Resolved: "),
-        ("cooldown/", "End the rest of say-fast now", "say-fast may be asked again"),
+        ("cooldown/", "End now: the rest of say-fast", "say-fast may be asked again"),
         ("languagemodel/2/change/", "Restore", "gone is active again"),
     ):
         page.goto(f"/admin/collections_app/{path}")

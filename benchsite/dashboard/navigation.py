@@ -90,6 +90,10 @@ def strict(request: HttpRequest) -> str:
     return static("benchsite/strict.js")
 
 
+def reachable(request: HttpRequest) -> str:
+    return static("benchsite/reachable.js")
+
+
 def stylesheet(request: HttpRequest) -> str:
     return static("collections_app/roster.css")
 

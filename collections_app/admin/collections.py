@@ -11,38 +11,62 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.admin import TabularInline
 from unfold.forms import PaginationInlineFormSet
-from unfold.widgets import UnfoldAdminTextareaWidget
+from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminTextareaWidget
 
 from collections_app.admin.fields import WordsField
-from collections_app.admin.rows import RowAdmin, chip, chips, status_chip
+from collections_app.admin.rows import PLAIN, RowAdmin, chip, chips, status_chip
 from collections_app.admin.seats import seats_in_form, seats_in_list
 from collections_app.models import Collection, LanguageModel, Limits, Membership
 from collections_app.selectors import current_limits, know, members_of, membership_advice
 from collections_app.services.members import set_members
 
+MORE_PLAIN_ROWS = 3
+
+
+class MembershipForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run time
+    position = forms.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=999,
+        label="place",
+        widget=UnfoldAdminIntegerFieldWidget(attrs={"class": "bench-place", "inputmode": "numeric", "aria-label": "Place"}),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.instance._state.adding:
+            self.initial.pop("position", None)
+        # A row of a table has no label of its own.
+        self.fields["language_model"].widget.attrs["aria-label"] = "Model"
+
 
 class MembershipFormSet(PaginationInlineFormSet):
     def members_in_order(self) -> list[LanguageModel]:
-        """The members as the form leaves them: rows there before as they were dragged, then new ones."""
+        """The members as the form leaves them, dragged or numbered; those without a place after all others, as they come."""
         kept = [form for form in self.forms if form not in self.deleted_forms and form.cleaned_data.get("language_model")]
-        # A new row's position is the default until rows are dragged, so it cannot be compared with those of older rows.
-        kept.sort(key=lambda form: (form.instance._state.adding, form.cleaned_data.get("position") or 0))
-        return [form.cleaned_data["language_model"] for form in kept]
+        places = [form.cleaned_data.get("position") for form in kept]
+        order = sorted(range(len(kept)), key=lambda one: (places[one] is None, places[one] or 0))
+        return [kept[one].cleaned_data["language_model"] for one in order]
 
 
 class MembershipInline(TabularInline):
     model = Membership
+    form = MembershipForm
     formset = MembershipFormSet
     fields = ("language_model", "about", "position")
     readonly_fields = ("about",)
     autocomplete_fields = ("language_model",)
     ordering_field = "position"  # type: ignore[assignment]  # unfold types it as nothing
-    hide_ordering_field = True
     hide_title = True
     verbose_name_plural = "members, in order"
-    extra = 0
     min_num = 1
     validate_min = True
+
+    def get_autocomplete_fields(self, request: HttpRequest) -> Any:
+        return () if PLAIN in request.GET else super().get_autocomplete_fields(request)
+
+    def get_extra(self, request: HttpRequest, obj: Any = None, **options: Any) -> int:
+        return MORE_PLAIN_ROWS if PLAIN in request.GET else 0
 
     def get_formset(self, request: HttpRequest, obj: Any = None, **options: Any) -> Any:
         return super().get_formset(request, obj, validate_min=True, **options)

@@ -15,10 +15,17 @@ from unfold.admin import ModelAdmin
 STATUS_COLOURS = {"active": "good", "ad_hoc": "note", "retiring": "warn", "retired": "bad"}
 
 
+# In the query of a form: choices as plain lists, for where no script runs that would look them up.
+PLAIN = "plain"
+
+
 class RowAdmin(ModelAdmin):
     list_fullwidth = True
     list_filter_sheet = False
     warn_unsaved_form = True
+
+    def get_autocomplete_fields(self, request: HttpRequest) -> Any:
+        return () if PLAIN in request.GET else super().get_autocomplete_fields(request)
 
     def history_view(self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """The row's changes, by whomever: Django's own history knows only those made on these pages."""

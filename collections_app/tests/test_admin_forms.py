@@ -1,5 +1,6 @@
 """The roster's forms: members in order, words and options as people type them, and every mistake named."""
 
+import re
 from typing import Any
 
 import pytest
@@ -18,13 +19,13 @@ def send(client: Client, path: str, **fields: Any) -> str:
     return reply.content.decode()
 
 
-def members_form(*models: LanguageModel, of: Collection | None = None, order: list[int] | None = None) -> dict[str, Any]:
+def members_form(*models: LanguageModel, of: Collection | None = None, order: list[Any] | None = None) -> dict[str, Any]:
     """What the form sends for these members; with `of`, its present rows first, then new ones."""
     present = list(of.memberships.all()) if of else []
     rows: dict[str, Any] = {"memberships-TOTAL_FORMS": len(models), "memberships-INITIAL_FORMS": len(present)}
     for n, model in enumerate(models):
         rows[f"memberships-{n}-language_model"] = model.pk
-        rows[f"memberships-{n}-position"] = order[n] if order else 0
+        rows[f"memberships-{n}-position"] = order[n] if order else ""
         if n < len(present):
             rows[f"memberships-{n}-id"] = present[n].pk
             rows[f"memberships-{n}-collection"] = of.pk if of else ""
@@ -55,12 +56,31 @@ def test_a_collection_is_made_with_its_members_in_order(client: Client) -> None:
 def test_members_are_dragged_removed_and_added(client: Client) -> None:
     first, second, third, new = (make_model(alias) for alias in ("first", "second", "third", "new"))
     core = make_collection("core", first, second, third)
-    form = members_form(first, second, third, new, of=core, order=[2, 1, 0, 0])
+    form = members_form(first, second, third, new, of=core, order=[2, 1, 0, ""])
     send(client, f"collection/{core.pk}/change/", **collection_form(), **form, **{"memberships-1-DELETE": "on"})
     assert aliases() == ["third", "first", "new"]
     (change,) = Change.objects.filter(changes__has_key="members")
     assert change.differences == [("members", "first, second, third", "third, first, new")]
     assert change.made_by == "local"
+
+
+def test_a_new_member_is_numbered_into_its_place(client: Client) -> None:
+    """As by keyboard, or where no script runs."""
+    first, second, new, last = (make_model(alias) for alias in ("first", "second", "new", "last"))
+    core = make_collection("core", first, second)
+    form = members_form(first, second, last, new, of=core, order=[0, 2, "", 1])
+    send(client, f"collection/{core.pk}/change/?plain=1", **collection_form(), **form)
+    assert aliases() == ["first", "new", "second", "last"]
+
+
+def test_members_are_chosen_and_added_without_scripts(client: Client) -> None:
+    core = make_collection("core", make_model("first"), make_model("second"))
+    page = client.get(f"/admin/collections_app/collection/{core.pk}/change/").content.decode()
+    assert '<noscript><p class="bench-links"><a class="bench-link" href="?plain=1">' in page
+    page = client.get(f"/admin/collections_app/collection/{core.pk}/change/?plain=1").content.decode()
+    assert 'name="memberships-4-language_model"' in page
+    assert "admin-autocomplete" not in page
+    assert re.search(r'<select name="merger"[^>]*>(?:\s*<option[^>]*>[^<]*</option>){3}', page)
 
 
 def test_a_member_is_exchanged_in_its_place(client: Client) -> None:
