@@ -97,10 +97,10 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class ShapeJudged:
-    """A shape, and how many calls of members and explorers on it were judged."""
+    """A shape, and how many calls of members and explorers on it were judged, where that was counted."""
 
     shape: str
-    judged: int
+    judged: int | None
 
 
 def shapes_judged() -> list[ShapeJudged]:

@@ -7,7 +7,7 @@ from django import forms
 from django.http import QueryDict
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
-from collections_app.models import Collection, LanguageModel
+from collections_app.models import Collection, LanguageModel, Shape
 from evidence.models import Tally
 from evidence.selectors.standing import ShapeJudged, Wanted, shapes_judged
 
@@ -26,7 +26,7 @@ class WantedForm(forms.Form):
     def __init__(self, asked: QueryDict, names: Sequence[str], shapes: Iterable[ShapeJudged]) -> None:
         super().__init__(asked)
         collections = [(one.asked_as, one.asked_as) for one in Collection.objects.all()] if "collection" in names else []
-        judged = [(one.shape, f"{one.shape} ({one.judged:,} judged)") for one in shapes]
+        judged = [(one.shape, one.shape if one.judged is None else f"{one.shape} ({one.judged:,} judged)") for one in shapes]
         choices: dict[str, tuple[str, Iterable[tuple[str, str]]]] = {
             "shape": ("Shape", [*judged, (EVERY, "every shape together")]),
             "collection": ("Collection", [("", "any collection"), *collections]),
@@ -62,11 +62,16 @@ class WantedForm(forms.Form):
 
 def form_for(asked: QueryDict, names: Sequence[str], *, first: Mapping[str, str]) -> WantedForm:
     """The form as it is asked for; what is not, as `first` has it. A shape is else the one that most verdicts are of."""
-    shapes = shapes_judged() if "shape" in names else []
+    # Counting what is known of each shape is worth its time where one of them has to be chosen.
+    shapes = _shapes() if "shape" in first else shapes_judged()
     query = asked.copy()
     for name, value in {"shape": shapes[0].shape if shapes else EVERY, **first}.items():
         query.setdefault(name, value)
     return WantedForm(query, names, shapes)
+
+
+def _shapes() -> list[ShapeJudged]:
+    return [ShapeJudged(name, None) for name in Shape.objects.values_list("name", flat=True)]
 
 
 def _text(label: str, about: str) -> Any:

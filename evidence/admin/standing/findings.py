@@ -66,6 +66,7 @@ class PromotionsPage(StandingPage):
     )
     template = "evidence/standing/promotions.html"
     filters = ("collection",)
+    first = {"shape": EVERY}
 
     def shown(self, request: HttpRequest, form: WantedForm) -> dict[str, Any]:
         return paged(request, promotions(form.wanted.collection))
