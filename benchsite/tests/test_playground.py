@@ -241,6 +241,9 @@ def test_an_image_goes_to_those_who_see_and_stays_nowhere(person, server, loud_u
     kept = b"".join(path.read_bytes() for path in server.folder.rglob("*") if path.is_file()) + seen_again.encode()
     for trace in (PNG[:40], b"iVBORw0KGgo", b"holiday.png", url[-60:].encode()):
         assert trace not in kept
+    again = person.get(f"/admin/playground/{person.panel}/")
+    assert "base64 &lt; image.png" in again
+    assert re.search(r'name="prompt"[^>]*>\nWhat is on it\?</textarea>', again)
     assert "[image: data URL" in server.rows("SELECT request FROM evidence_panel WHERE panel_id = ?", person.panel)[0][0]
 
 
@@ -250,6 +253,9 @@ def test_what_is_uploaded_is_in_memory_alone(settings):
     upload.name = "large.png"
     request = RequestFactory().post("/admin/playground/", {"image": upload})
     assert isinstance(request.FILES["image"], InMemoryUploadedFile)
+    settings.FILE_UPLOAD_MAX_MEMORY_SIZE = 1_000
+    upload.seek(0)
+    assert "image" not in RequestFactory().post("/admin/playground/", {"image": upload}).FILES
 
 
 def test_no_body_is_spooled_into_a_file():
@@ -306,6 +312,13 @@ def test_a_merged_answer_which_names_the_others_is_held_back_until_they_are_judg
         person.judge(key, useful="yes")
         if before:
             person.page = person.get(f"/admin/playground/{person.panel}/?blind=1")
+
+
+def test_a_browsers_line_ends_are_not_the_prompts(person, loud_upstream):
+    person.ask("echo", "one\r\ntwo", system="three\r\nfour")
+    person.ended()
+    heard = [asked.body["messages"] for asked in loud_upstream.requests if asked.body["model"] == "echo"][-1]
+    assert [message["content"] for message in heard] == ["three\nfour", "one\ntwo"]
 
 
 def test_a_script_is_told_where_the_panel_is_or_why_there_is_none(person):
