@@ -9,6 +9,7 @@ DEV := $(VENV)/installed-dev
 BROWSER := $(VENV)/installed-browser
 SDKS := $(VENV)/sdks
 JS := .ci/sdks/js
+AXE := .ci/browser/axe
 PACKAGES := benchsite gateway evidence keys collections_app
 # Settings of a server that others reach, as Django's own checks of a deployment want to see them.
 DEPLOYED := BENCHWARMERS_ADMIN_TOKEN=only-for-this-check BENCHWARMERS_PUBLIC_URL=https://bench.example BENCH_TRUSTED_PROXIES=127.0.0.1
@@ -51,8 +52,8 @@ sdks: $(DEV) $(SDKS)/previous/installed $(SDKS)/llm/installed $(JS)/node_modules
 	@data=$$(mktemp -d) && trap 'rm -rf "$$data"' EXIT && \
 		BENCH_DATA_DIR="$$data" $(BIN)/python -m pytest -c .ci/sdks/pytest.ini .ci/sdks $(ARGS)
 
-# Pages of others' and the dashboard in a real browser; needs Chromium (Debian's, or CHROMIUM=path), Node and npm.
-browser: $(BROWSER) $(JS)/node_modules/installed
+# Pages of others' and the dashboard in a real browser, and axe-core on each; needs Chromium (Debian's, or CHROMIUM=path), Node and npm.
+browser: $(BROWSER) $(JS)/node_modules/installed $(AXE)/node_modules/installed
 	@data=$$(mktemp -d) && trap 'rm -rf "$$data"' EXIT && \
 		BENCH_DATA_DIR="$$data" $(BIN)/python -m pytest -c .ci/browser/pytest.ini .ci/browser $(ARGS)
 
@@ -91,7 +92,7 @@ $(SDKS)/%/installed: .ci/sdks/requirements-%.txt $(DEV)
 	@$(@D)/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r $<
 	@touch $@
 
-$(JS)/node_modules/installed: $(JS)/package-lock.json
-	@echo "Installing the JavaScript SDKs into $(@D)"
-	@cd $(JS) && npm ci --loglevel=error
+.ci/%/node_modules/installed: .ci/%/package-lock.json
+	@echo "Installing $* into $(@D)"
+	@cd .ci/$* && npm ci --loglevel=error
 	@touch $@

@@ -4,6 +4,7 @@
 
 (function () {
   const PRESSED = "a[x-on\\:click]:not([href]), div[x-on\\:click][x-ref^=relatedWidgetWrapper], .delete-template";
+  const ICONS = { more_horiz: "More", more_vert: "More", arrow_back: "Back", add: "Add" };
 
   function press(element) {
     if (element.hasAttribute("role")) return;
@@ -39,8 +40,18 @@
     chosen?.removeAttribute("aria-readonly");
   }
 
+  // An icon is drawn of a word, which is read out as part of what it stands beside; where it stands alone, it is all there is.
+  function hideIcon(icon) {
+    const around = icon.closest("a, button, [role=button]");
+    const word = icon.textContent.trim();
+    if (around && around.textContent.trim() === word && !around.title && !around.hasAttribute("aria-label")) {
+      around.setAttribute("aria-label", ICONS[word] || word.replaceAll("_", " "));
+    }
+    icon.setAttribute("aria-hidden", "true");
+  }
+
   function reach() {
-    document.querySelectorAll(".material-symbols-outlined").forEach((icon) => icon.setAttribute("aria-hidden", "true"));
+    document.querySelectorAll(".material-symbols-outlined:not([aria-hidden])").forEach(hideIcon);
     document.querySelectorAll(PRESSED).forEach(press);
     document.querySelectorAll(".select2-selection").forEach(nameBox);
   }
