@@ -73,7 +73,6 @@ class AccessLog:
         finally:
             line.write()
 
-
     async def _live(self, scope: Scope, receive: Receive, send: Send) -> None:
         """An open page of the dashboard's is one line, once it is closed: 101, or 403 where it was not let in."""
         line = Line("GET", scope["path"], time.perf_counter(), status=NOT_LET_IN, route=scope["path"])
