@@ -6,8 +6,9 @@ const LATEST = 30000;
 // Seats of a panel often end together: what is told within this many milliseconds is told once.
 const TOGETHER = 150;
 
-// Call `changed` with the ids that have changed, and with none where any may have unheard: when it begins, and after a gap.
-export function listen(changed) {
+// Call `changed` with the ids that have changed, and with none after a gap in which any may have. Where the page shows something
+// that runs, the time from its making until it listens is such a gap.
+export function listen(changed, running) {
   const heard = new Set();
   let wait = SOONEST;
   let timer = 0;
@@ -23,14 +24,13 @@ export function listen(changed) {
     timer ||= setTimeout(tell, TOGETHER);
   }
 
-  function connect() {
+  function connect(gap) {
     const address = new URL("/admin/live/", location.href);
     address.protocol = address.protocol.replace("http", "ws");
     const socket = new WebSocket(address);
     socket.addEventListener("open", () => {
       wait = SOONEST;
-      // Also the first time: what changed since the page was made has not been heard.
-      soon();
+      if (gap) soon();
     });
     socket.addEventListener("message", (event) => {
       heard.add(JSON.parse(event.data).panel);
@@ -38,12 +38,12 @@ export function listen(changed) {
     });
     socket.addEventListener("close", (event) => {
       if (event.code === NOT_LOGGED_IN) return;
-      setTimeout(connect, wait);
+      setTimeout(connect, wait, true);
       wait = Math.min(2 * wait, LATEST);
     });
   }
 
-  connect();
+  connect(running);
 }
 
 // A part of a page, made by the server, or null where it could not be had.

@@ -54,4 +54,4 @@ listen((ids) => {
   const shown = [...page.querySelectorAll("tbody tr[data-panel]")].map((row) => row.dataset.panel);
   const wanted = ids.length ? ids : shown;
   if (wanted.length) refreshing = refreshing.then(() => refresh(wanted));
-});
+}, page.querySelector(".seat-chip--running") !== null);

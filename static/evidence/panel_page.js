@@ -41,7 +41,7 @@ async function refresh() {
 let refreshing = Promise.resolve();
 listen((ids) => {
   if (!ids.length || ids.includes(page.dataset.livePanel)) refreshing = refreshing.then(refresh);
-});
+}, page.querySelector("[data-status=running]") !== null);
 
 // Clocks of running seats go on from what the server counted; this machine's own time of day is not asked.
 let started = performance.now();
