@@ -57,9 +57,13 @@ class KeyForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic at run t
 
 @admin.register(GatewayKey)
 class GatewayKeyAdmin(RowAdmin):
+    about = (
+        "A key says who asks: each app has its own, so that the log can tell them apart and one can be revoked without the "
+        "others. Its text is shown once, when it is made."
+    )
     form = KeyForm
     list_display = ("name", "ends_in", "asks", "a_minute", "created", "last_used", "stands")
-    list_filter = (StatusFilter,)
+    list_filter = (StatusFilter, ("collections", admin.RelatedOnlyFieldListFilter))
     search_fields = ("name", "last_four")
     search_help_text = "A name, or the last four characters of a key."
     actions = ("revoke", "restore")
@@ -68,6 +72,13 @@ class GatewayKeyAdmin(RowAdmin):
 
     class Media:
         css = {"all": ["keys/keys.css"]}
+
+    @property
+    def nothing_yet(self) -> str:  # type: ignore[override]
+        """Whether one is needed."""
+        if keys_are_required():
+            return "The gateway refuses everybody until there is one."
+        return "The gateway asks for none: every caller is local. With BENCHWARMERS_REQUIRE_KEYS=1 or an admin token it does."
 
     # A key that is deleted leaves its name to the next, who could then read the panels that were asked under it.
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:

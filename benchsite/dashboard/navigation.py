@@ -66,7 +66,12 @@ GROUPS = (
 
 def groups(request: HttpRequest) -> list[dict[str, Any]]:
     """The sidebar and the first page, as the admin's theme takes them; a page whose rows have no admin is left out."""
-    found = ((title, [_page(*page) for page in pages if _is_there(page[2])]) for title, pages in GROUPS)
+    found = [(title, [_page(*page) for page in pages if _is_there(page[2])]) for title, pages in GROUPS]
+    # One alone is where the reader is: of pages whose addresses begin alike the one that says most.
+    around = [page for _, pages in found for page in pages if request.path.startswith(page["link"])]
+    here = max(around, key=lambda page: len(page["link"]), default=None)
+    for page in (page for _, pages in found for page in pages):
+        page["active"] = page is here
     return [{"title": title, "items": pages} for title, pages in found if pages]
 
 

@@ -45,3 +45,28 @@ def test_a_browser_that_asks_for_an_icon_gets_it(client: Client) -> None:
     reply = client.get("/favicon.ico", follow=True)
     assert reply.status_code == 200
     assert reply.headers["Content-Type"] == "image/svg+xml"
+
+
+@pytest.mark.parametrize(
+    ("path", "title"),
+    [
+        ("/admin/evidence/tally/trends/", "Trends"),
+        ("/admin/evidence/tally/", "Leaderboard"),
+        ("/admin/evidence/tally/finds/", "Leaderboard"),
+        ("/admin/collections_app/collection/add/", "Collections"),
+    ],
+)
+def test_one_page_alone_is_where_the_reader_is(client: Client, path: str, title: str) -> None:
+    page = client.get(path).content.decode()
+    (here,) = re.findall(r'<a [^>]*aria-current="page" class="frame-page.*?</a>', page, re.DOTALL)
+    assert f"<span>{title}</span>" in here
+
+
+def test_an_empty_list_says_what_to_do_and_a_narrowed_one_that_nothing_fits(client: Client) -> None:
+    page = client.get("/admin/collections_app/languagemodel/").content.decode()
+    assert "Nobody can sit yet. Onboarding goes from a provider" in page
+    page = client.get("/admin/collections_app/languagemodel/?q=nobody").content.decode()
+    assert "Nothing fits" in page
+    assert "Nobody can sit yet" not in page
+    page = client.get("/admin/keys/gatewaykey/").content.decode()
+    assert "The gateway asks for none: every caller is local." in page

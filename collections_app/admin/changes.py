@@ -26,8 +26,14 @@ admin.site.unregister(LogEntry)
 
 @admin.register(Change)
 class ChangeAdmin(ModelAdmin):
+    nothing_yet = "Every change of the bench is kept here from the first on: who made it, when, what was before and after."
     list_display = ("when", "who", "did", "what", "summary")
-    list_filter = ("action", ("content_type", admin.RelatedOnlyFieldListFilter), ("actor", admin.RelatedOnlyFieldListFilter))
+    list_filter = (
+        "action",
+        ("timestamp", admin.DateFieldListFilter),
+        ("content_type", admin.RelatedOnlyFieldListFilter),
+        ("actor", admin.RelatedOnlyFieldListFilter),
+    )
     list_select_related = ("content_type", "actor")
     list_fullwidth = True
     list_filter_sheet = False

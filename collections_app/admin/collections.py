@@ -93,6 +93,9 @@ class CollectionForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic a
 
 @admin.register(Collection)
 class CollectionAdmin(RowAdmin):
+    nothing_yet = (
+        "A collection is a group of models that answer together, asked for as bench/<name>. Two to four make a good one."
+    )
     form = CollectionForm
     inlines = (MembershipInline,)
     list_display = ("asked_for", "seated", "sum_of_seats", "shaped", "reply", "tagged")

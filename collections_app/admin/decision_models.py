@@ -24,6 +24,14 @@ PROBED = frozenset({"endpoint", "served_id", "dialect"})
 
 @admin.register(DecisionModel)
 class DecisionModelAdmin(RowAdmin):
+    about = (
+        "Who picks the shape of a request, where its collection has none and there is an explorer seat to fill: the first "
+        "active one by alias that answers choice questions. Without one, such a request is general."
+    )
+    nothing_yet = (
+        "Shapes are set on collections until there is one. It may be a System One model, or any chat model of an endpoint "
+        "here: a probe on its page finds where and how it answers."
+    )
     list_display = ("alias", "served", "endpoint", "stands", "answers", "probed", "failed")
     list_filter = ("status", "endpoint")
     list_select_related = ("endpoint",)

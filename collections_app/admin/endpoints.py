@@ -4,10 +4,11 @@ import os
 from typing import Any
 
 from django.contrib import admin, messages
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.decorators import method_decorator
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -32,8 +33,9 @@ KEYS = "Either an environment variable holds the key, or it is typed in. A varia
 
 @admin.register(Endpoint)
 class EndpointAdmin(RowAdmin):
+    nothing_yet = "An endpoint is a provider's API, or a server of this machine. Onboarding makes them from the keys it finds."
     form = EndpointForm
-    list_display = ("name", "protocol", "address", "taken_for", "key_found", "models")
+    list_display = ("name", "protocol", "address", "taken_for", "key_found", "models", "now")
     list_filter = ("protocol",)
     search_fields = ("name", "base_url")
     readonly_fields = ("key_found", "taken_for")
@@ -44,7 +46,12 @@ class EndpointAdmin(RowAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Endpoint]:
         rows: QuerySet[Endpoint] = super().get_queryset(request)
-        return rows.annotate(model_count=Count("language_models"))
+        resting, alarming = Q(cool_downs__until__gt=timezone.now()), Q(alerts__resolved_at=None)
+        return rows.annotate(
+            model_count=Count("language_models", distinct=True),
+            resting=Count("cool_downs", filter=resting, distinct=True),
+            alarming=Count("alerts", filter=alarming, distinct=True),
+        )
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         """To type a key in is for who may change the row, to clear one for a row that has one."""
@@ -100,6 +107,21 @@ class EndpointAdmin(RowAdmin):
         return format_html(
             '<a class="bench-link" href="{}?endpoint__id__exact={}">{}</a>', url, endpoint.pk, endpoint.model_count
         )
+
+    @admin.display(description="now")
+    def now(self, endpoint: Any) -> SafeString:
+        """What is in the way of its models, with a link to where that is told of."""
+        found = []
+        if endpoint.resting:
+            found.append(_link_chip("cooldown", f"{endpoint.resting} cooling down", "warn"))
+        if endpoint.alarming:
+            found.append(_link_chip("alert", f"{endpoint.alarming} alert{'' if endpoint.alarming == 1 else 's'}", "bad"))
+        return format_html_join(" ", "{}", ((one,) for one in found))
+
+
+def _link_chip(page: str, text: str, colour: str) -> SafeString:
+    url = reverse(f"admin:collections_app_{page}_changelist")
+    return format_html('<a class="bench-chip bench-{}" href="{}">{}</a>', colour, url, text)
 
 
 def _keys(endpoint: Endpoint) -> list[SafeString]:

@@ -40,6 +40,9 @@ class LanguageModelForm(forms.ModelForm):  # type: ignore[type-arg]  # no generi
 
 @admin.register(LanguageModel)
 class LanguageModelAdmin(KnownPage):
+    nothing_yet = (
+        "Nobody can sit yet. Onboarding goes from a provider's key, or a server of this machine, to models that were tried."
+    )
     form = LanguageModelForm
     list_display = ("alias", "served", "sits_as", "stands", "window", "takes", "terms", "left")
     list_filter = ("status", NowFilter, "role", "endpoint", TakesFilter)
@@ -127,4 +130,5 @@ class LanguageModelAdmin(KnownPage):
 
 def _cell(name: str, model: LanguageModel, **shown: Any) -> SafeString:
     """What one column says of a model: templates escape it, whoever wrote it."""
-    return render_to_string("collections_app/knowledge/list.html", {"cell": name, "model": model, **shown})
+    # Without what stands around it: a cell that says nothing is empty, and a phone leaves it out.
+    return SafeString(render_to_string("collections_app/knowledge/list.html", {"cell": name, "model": model, **shown}).strip())

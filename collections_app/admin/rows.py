@@ -20,6 +20,11 @@ PLAIN = "plain"
 
 
 class RowAdmin(ModelAdmin):
+    """`about` says above a list what its rows are; `nothing_yet`, where there is none, what to do."""
+
+    about = ""
+    nothing_yet = ""
+    list_before_template = "collections_app/about.html"  # type: ignore[assignment]  # unfold says None
     list_fullwidth = True
     list_filter_sheet = False
     warn_unsaved_form = True

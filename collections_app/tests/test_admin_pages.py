@@ -1,11 +1,14 @@
 """Every page of the roster opens, shows what it should, escapes what people typed, and asks no query per row."""
 
+from datetime import timedelta
+
 import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
-from collections_app.models import Change, Collection, Endpoint, LanguageModel, Shape
+from collections_app.models import Alert, Change, Collection, CoolDown, Endpoint, LanguageModel, Shape
 from collections_app.services.members import set_members
 from collections_app.tests.rosters import make_collection, make_endpoint, make_model
 
@@ -129,3 +132,27 @@ def test_autocomplete_finds_models_by_alias_and_id(client: Client) -> None:
     query = {"app_label": "collections_app", "model_name": "membership", "field_name": "language_model", "term": "quick"}
     found = client.get("/admin/autocomplete/", query).json()["results"]
     assert [row["text"] for row in found] == ["fast"]
+
+
+def test_shapes_say_who_explores_on_them_and_which_collections_have_them(client: Client) -> None:
+    make_model("one", role="code")
+    make_model("two", role="general")
+    make_model("three", role="general", status="retired")
+    make_collection("core", make_model("four", role="light"), shape=Shape.objects.get(name="review"))
+    shown = page(client, "shape/")
+    row = shown[shown.index(">review<") :].partition("</tr>")[0]
+    assert "2 models" in row
+    assert "bench/core" in row
+
+
+def test_endpoints_say_what_is_in_the_way_of_their_models(client: Client) -> None:
+    now = timezone.now()
+    troubled, quiet = make_endpoint("troubled"), make_endpoint("quiet")
+    for served_id in ("one", "two"):
+        make_model(served_id, endpoint=troubled)
+        CoolDown.objects.create(endpoint=troubled, served_id=served_id, since=now, until=now + timedelta(hours=1), why="429")
+    CoolDown.objects.create(endpoint=quiet, served_id="over", since=now, until=now - timedelta(hours=1), why="429")
+    Alert.objects.create(kind="key_rejected", endpoint=troubled, message="refused", to_do="type it again", opened_at=now)
+    shown = page(client, "endpoint/")
+    assert shown.count("2 cooling down</a>") == shown.count("1 alert</a>") == 1
+    assert shown.count("cooling down</a>") == 1
