@@ -16,7 +16,7 @@ DEPLOYED := BENCHWARMERS_ADMIN_TOKEN=only-for-this-check BENCHWARMERS_PUBLIC_URL
 LOCK := $(BIN)/uv pip compile --quiet --generate-hashes --no-header --python-version 3.11 --universal
 
 .DELETE_ON_ERROR:
-.PHONY: install run test lint audit bench sdks browser lock
+.PHONY: install run test lint audit bench sdks browser screenshots lock
 
 install: $(BASE)
 
@@ -56,6 +56,10 @@ sdks: $(DEV) $(SDKS)/previous/installed $(SDKS)/llm/installed $(JS)/node_modules
 browser: $(BROWSER) $(JS)/node_modules/installed $(AXE)/node_modules/installed
 	@data=$$(mktemp -d) && trap 'rm -rf "$$data"' EXIT && \
 		BENCH_DATA_DIR="$$data" $(BIN)/python -m pytest -c .ci/browser/pytest.ini .ci/browser $(ARGS)
+
+# Every page of the dashboard in both themes, into docs/screenshots; needs Chromium, and asks nobody.
+screenshots: $(BROWSER)
+	@DJANGO_SETTINGS_MODULE=benchsite.settings PYTHONPATH=. $(BIN)/python .ci/screenshots/take.py $(ARGS)
 
 # The pins of pyproject.toml with everything that they need, and the hash of every file.
 lock: $(DEV)

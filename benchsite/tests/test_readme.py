@@ -106,3 +106,14 @@ def test_its_links_lead_somewhere() -> None:
 def test_every_environment_variable_is_told_alike_in_three_places() -> None:
     done = subprocess.run([sys.executable, ".ci/check_environment.py"], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
+
+
+def test_its_pictures_are_there_in_both_themes_and_a_clone_can_bear_them() -> None:
+    named = re.findall(r'(?:src|srcset)="([^"]+)"', readme.TEXT)
+    assert len(named) == 6
+    assert {name for name in named if not (ROOT / name).is_file()} == set()
+    taken = list((ROOT / "docs" / "screenshots").glob("*"))
+    assert sum(path.stat().st_size for path in taken) < 4_000_000
+    assert {path.name.replace("-light.", "-dark.") for path in taken} == {
+        path.name for path in taken if path.name.endswith("-dark.webp")
+    }
