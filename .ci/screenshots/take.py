@@ -98,7 +98,7 @@ def opened(browser: Browser, base_url: str) -> Iterator[tuple[Page, str]]:
         context = browser.new_context(
             base_url=base_url,
             viewport={"width": WIDTH, "height": HEIGHT},
-            color_scheme=theme,  # type: ignore[arg-type]
+            color_scheme=theme,
             reduced_motion="reduce",
             timezone_id="UTC",
         )
