@@ -173,6 +173,19 @@ def test_only_who_may_see_collections_may_look(client, bench, settings):
     assert client.get("/admin/preview/0/").status_code == 404
 
 
+def test_what_was_asked_is_for_those_who_may_read_panels(client, bench, settings):
+    settings.BENCHWARMERS_ADMIN_TOKEN = "a-token-of-24-characters"
+    panel = make_panel(request="user: a secret plan", collection=bench[0])
+    user = User.objects.create_user("reader", is_staff=True)
+    client.force_login(user)
+    user.user_permissions.add(Permission.objects.get(codename="view_collection"))
+    page = look(client, bench[0])[1]
+    assert "a secret plan" not in page and panel.panel_id not in page
+    user.user_permissions.add(Permission.objects.get(codename="view_panel"))
+    page = look(client, bench[0])[1]
+    assert "a secret plan" in page and panel.panel_id in page
+
+
 def test_it_costs_as_many_queries_for_many_models_as_for_few(client, bench):
     look(client, bench[0])
     with CaptureQueriesContext(connection) as few:

@@ -6,6 +6,7 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
 from django.db.models.functions import Substr
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
@@ -18,6 +19,7 @@ from collections_app.admin.seats import advice_on
 from collections_app.models import Collection, LanguageModel
 from collections_app.roster import roster_keeper
 from collections_app.selectors import know, members_of
+from evidence.models import Panel
 from evidence.selectors import panels_listed
 
 app_name = "preview"
@@ -45,13 +47,15 @@ class AskedForm(forms.Form):
 def preview_page(request: HttpRequest, pk: int) -> HttpResponse:
     _may_look(request)
     collection = get_object_or_404(Collection.objects.select_related("shape").prefetch_related("memberships"), pk=pk)
+    may_read = request.user.has_perm("evidence.view_panel")
     context = {
         **admin.site.each_context(request),
         "opts": Collection._meta,
         "original": collection,
         "collection": collection,
         "title": f"Who would sit on {collection.asked_as}",
-        "panels": panels_listed().filter(collection=collection).annotate(excerpt=Substr("request", 1, EXCERPT))[:MOST_PANELS],
+        "may_read_panels": may_read,
+        "panels": _panels(collection) if may_read else (),
         **_looked(collection, members_of(collection), AskedForm(request.GET).asked()),
     }
     return TemplateResponse(request, "benchsite/preview/page.html", context)
@@ -68,6 +72,12 @@ def preview_of_form(request: HttpRequest) -> HttpResponse:
     collection = Collection(shape=next((row for row in roster.shapes.values() if str(row.pk) == shape), None))
     members = [rows[pk] for pk in dict.fromkeys(chosen) if pk in rows]
     return TemplateResponse(request, "benchsite/preview/in_form.html", _looked(collection, members, Asked()))
+
+
+def _panels(collection: Collection) -> QuerySet[Panel]:
+    """Its latest, with what was asked: for those who may read panels."""
+    of_it = panels_listed().filter(collection=collection)
+    return of_it.annotate(excerpt=Substr("request", 1, EXCERPT))[:MOST_PANELS]
 
 
 def _looked(collection: Collection, members: Sequence[LanguageModel], asked: Asked) -> dict[str, Any]:
