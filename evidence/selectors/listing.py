@@ -160,7 +160,8 @@ def _calls(*conditions: "Q | Exists | NegatedExpression[Any]") -> Exists:
 def _start(wanted: Wanted, before: str) -> _Position | None:
     """Where to begin: behind the panel named, or at the end of the last day wanted, whichever is older; None: at the newest."""
     places = []
-    if wanted.until:
+    # No day comes after the last that there is: it narrows to nothing.
+    if wanted.until and wanted.until < date.max:
         places.append(_Position(datetime.combine(wanted.until + timedelta(days=1), time_of_day.min, UTC), 0))
     named = Panel.objects.filter(panel_id=clean_text(before)).values_list("asked_at", "pk", "panel_id").first()
     if before and named:
