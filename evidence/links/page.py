@@ -37,6 +37,9 @@ def _judgeable(link: VerdictLink) -> Call:
     # Whatever the link was used for, or said in another way: the same again says nothing new.
     if any(verdict.useful is link.useful and verdict.given_by == call.panel.asked_by for verdict in call.verdicts.all()):
         raise LinkUsed(f"This link has been used: {call.alias}'s answer was judged {link.word}.")
+    # Nor does the word that counts already, whoever gave it: a bare one in its place would lose its note and its claims.
+    if call.verdict is not None and call.verdict.useful is link.useful:
+        raise LinkUsed(f"Nothing to save: {call.alias}'s answer was judged {link.word} already.")
     return call
 
 

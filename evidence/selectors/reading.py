@@ -36,7 +36,9 @@ def call_to_judge(call_id: str) -> Call | None:
     calls = Call.objects.filter(panel__panel_id=panel_id, seat_name=seat_name).select_related("panel")
     shown = ("seat_name", "alias", "status", "panel__panel_id", "panel__asked_by", "panel__collection_name")
     return (
-        calls.only(*shown).prefetch_related(Prefetch("verdicts", Verdict.objects.only("call_id", "useful", "given_by"))).first()
+        calls.only(*shown)
+        .prefetch_related(Prefetch("verdicts", Verdict.objects.only("call_id", "useful", "given_by", "replaced_at")))
+        .first()
     )
 
 

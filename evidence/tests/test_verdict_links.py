@@ -74,6 +74,15 @@ def test_what_was_said_with_reasons_is_not_said_again_without(browser, call_id):
     assert Verdict.objects.get().note == "It names the lock."
 
 
+def test_who_agrees_with_somebody_elses_verdict_does_not_lose_its_claims(browser, call_id):
+    record_verdict(call_id=call_id, given_by="operator", judges_all=True, useful=True, real=["the lock"])
+    for reply in (browser.get(link(call_id)), browser.post(link(call_id))):
+        assert reply.status_code == 410 and "judged useful already" in words(reply)
+    assert Verdict.objects.get().real == ["the lock"]
+    # Who does not agree says so.
+    assert browser.post(link(call_id, useful=False)).status_code == 200
+
+
 def test_a_link_expires(browser, call_id):
     day = 86_400
     assert browser.get(link(call_id, asked_at=time.time() - LINK_DAYS * day + 60)).status_code == 200
