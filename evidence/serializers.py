@@ -53,10 +53,20 @@ class StrictScore(serializers.FloatField):
         return float(data)
 
 
+class Claim(StrictText):
+    """A claim says something: one of spaces alone would count, as a find too."""
+
+    def to_internal_value(self, data: Any) -> str:
+        text = super().to_internal_value(data)
+        if not text.strip():
+            self.fail("blank")
+        return text
+
+
 class Claims(serializers.ListField):
     """Few claims: how many there are is judged first, for each of a million wrong ones would be an error of its own."""
 
-    child = StrictText(max_length=LONGEST_CLAIM)
+    child = Claim(max_length=LONGEST_CLAIM)
 
     def to_internal_value(self, data: Any) -> list[Any]:
         if isinstance(data, list) and len(data) > MOST_CLAIMS:

@@ -70,7 +70,7 @@ def test_a_wrong_value_is_refused_by_its_fields_name(field, value):
     assert refusal({"call": CALL, "useful": True, field: value}).startswith(f"{field}: ")
 
 
-@pytest.mark.parametrize("claim", [5, None, "", ["a"], {"a": 1}, "a\x00", "x" * 2001])
+@pytest.mark.parametrize("claim", [5, None, "", " \n\u3000", ["a"], {"a": 1}, "a\x00", "x" * 2001])
 def test_a_wrong_claim_is_refused_by_its_place(claim):
     assert refusal({"call": CALL, "useful": True, "real": ["good", claim]}).startswith("real[1]: ")
 
