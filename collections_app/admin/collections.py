@@ -88,6 +88,7 @@ class CollectionForm(forms.ModelForm):  # type: ignore[type-arg]  # no generic a
     class Meta:
         model = Collection
         fields = ("name", "description", "tags", "shape", "reply", "merger", "verdict_links")
+        help_texts = {"name": "Says what it is for, in lower-case letters, digits and dashes, such as code-review."}
         widgets = {"description": UnfoldAdminTextareaWidget(attrs={"rows": 3})}
 
 

@@ -16,7 +16,7 @@ from collections_app.admin.fields import OptionsField, WordsField
 from collections_app.admin.knowledge.model_page import KnownPage, restore_checked
 from collections_app.admin.knowledge.standing import NowFilter, StandingList, TakesFilter
 from collections_app.admin.rows import STATUS_COLOURS
-from collections_app.models import LanguageModel
+from collections_app.models import Endpoint, LanguageModel
 from collections_app.models.catalog.known import SET_BY_HAND
 from collections_app.services.status import set_status
 
@@ -75,6 +75,12 @@ class LanguageModelAdmin(KnownPage):
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> Any:
         return StandingList
+
+    def get_changeform_initial_data(self, request: HttpRequest) -> Any:
+        """Where there is one endpoint, it is the one that is meant."""
+        endpoints = list(Endpoint.objects.values_list("pk", flat=True)[:2])
+        only = {"endpoint": endpoints[0]} if len(endpoints) == 1 else {}
+        return only | super().get_changeform_initial_data(request)
 
     @admin.display(description="model id, endpoint", ordering="served_id")
     def served(self, model: LanguageModel) -> SafeString:

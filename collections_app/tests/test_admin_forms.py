@@ -45,6 +45,15 @@ def aliases(name: str = "core") -> list[str]:
     return [model.alias for model in members_of(Collection.objects.get(name=name))]
 
 
+def test_the_only_endpoint_is_chosen_for_a_new_model(client: Client) -> None:
+    endpoint = make_endpoint()
+    page = "/admin/collections_app/languagemodel/add/"
+    chosen = f'<option value="{endpoint.pk}" selected>'
+    assert chosen in client.get(page).content.decode()
+    make_endpoint("another")
+    assert chosen not in client.get(page).content.decode()
+
+
 def test_a_collection_is_made_with_its_members_in_order(client: Client) -> None:
     models = [make_model(alias) for alias in ("zeta", "alpha", "mid")]
     form = collection_form(tags="Hard, german ,", description="Hard questions", shape=Shape.objects.get(name="review").pk)
