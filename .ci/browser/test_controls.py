@@ -151,7 +151,7 @@ def test_every_kind_of_page_is_seen_and_left_without_scripts(browser: Browser, s
         shown.get_by_role("navigation", name="Dashboard").get_by_role("link", name="Models", exact=True).click()
         expect(shown.get_by_role("link", name="first", exact=True)).to_be_visible()
         shown.get_by_role("link", name="ad hoc: sits when named, never explores").click()
-        expect(shown.get_by_text("No results found")).to_be_visible()
+        expect(shown.get_by_text("Nothing fits")).to_be_visible()
         expect(shown.get_by_role("button", name="Log out")).to_be_visible()
         context.close()
 
