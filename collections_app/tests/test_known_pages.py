@@ -356,9 +356,10 @@ def test_a_source_is_asked_in_a_thread_of_its_own_and_its_answer_is_there_at_the
 
 @pytest.mark.django_db(transaction=True)
 def test_a_refresh_under_way_is_shown_and_no_second_one_begins(client: Client, places: Places) -> None:
-    go_on = threading.Event()
+    asked, go_on = threading.Event(), threading.Event()
 
     def slowly(handler: BaseHTTPRequestHandler) -> None:
+        asked.set()
         go_on.wait(20)
         sending(catalogs.listing(catalogs.openrouter("acme/fast")))(handler)
 
@@ -366,6 +367,7 @@ def test_a_refresh_under_way_is_shown_and_no_second_one_begins(client: Client, p
     try:
         text = client.post(f"{URL}catalogsource/openrouter/refresh/", follow=True).content.decode()
         assert "Under way" in text
+        assert asked.wait(20)
         text = client.post(f"{URL}catalogsource/all/refresh/", follow=True).content.decode()
         assert "A refresh is under way: wait for its end." in text
         assert "reading <bdi>openrouter</bdi>, 0 of 1 done" in text
