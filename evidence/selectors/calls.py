@@ -105,10 +105,14 @@ def verdict_counts(panel: Panel) -> VerdictCounts:
     return VerdictCounts(given, owed=sum(call.status == Call.Status.OK and call.verdict is None for call in calls))
 
 
+def has_verdict() -> Exists:
+    """The condition on calls that one of their verdicts counts."""
+    return Exists(Verdict.objects.filter(call=OuterRef("pk"), replaced_at=None))
+
+
 def verdicts_owed(asked_by: str | None = None) -> QuerySet[Call]:
     """Return `ok` calls without a verdict, newest first, with their panels: of one caller, or of all."""
-    judged = Exists(Verdict.objects.filter(call=OuterRef("pk"), replaced_at=None))
-    owed = Call.objects.filter(~judged, status=Call.Status.OK).select_related("panel")
+    owed = Call.objects.filter(~has_verdict(), status=Call.Status.OK).select_related("panel")
     # Either order is an index's own, so that a page of them ends the search, however long the log is.
     if asked_by is None:
         return owed.order_by("-pk")

@@ -16,8 +16,8 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.expressions import NegatedExpression
 from django.db.models.functions import Substr
 
-from evidence.models import Call, Panel, Verdict
-from evidence.selectors.calls import panels_listed
+from evidence.models import Call, Panel
+from evidence.selectors.calls import has_verdict, panels_listed
 from evidence.storable import clean_text
 
 PAGE = 50
@@ -144,12 +144,11 @@ def _of_status(panels: QuerySet[Panel], status: str) -> QuerySet[Panel]:
 
 
 def _of_verdicts(panels: QuerySet[Panel], verdicts: str) -> QuerySet[Panel]:
-    judged = Exists(Verdict.objects.filter(call=OuterRef("pk"), replaced_at=None))
     match verdicts:
         case "owed":
-            return panels.filter(_calls(Q(status=Call.Status.OK), ~judged))
+            return panels.filter(_calls(Q(status=Call.Status.OK), ~has_verdict()))
         case "given":
-            return panels.filter(_calls(judged))
+            return panels.filter(_calls(has_verdict()))
     return panels
 
 

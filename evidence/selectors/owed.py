@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from django.db.models import Exists, Max, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import Max, OuterRef, Q, QuerySet, Subquery, Sum
 
 from collections_app.models import LanguageModel
 from evidence.counting.statistics import Share, wilson
-from evidence.models import Call, Tally, Verdict
+from evidence.models import Call, Tally
+from evidence.selectors.calls import has_verdict
+from evidence.selectors.standing import MERGER
 
-MERGER = Tally.Seat.MERGER
 # A model, a shape, the key of one of its tallies, answers without a verdict, calls, useful verdicts and others.
 Row = tuple[int, str, int, int, int, int, int]
 RULE = (
@@ -100,10 +101,9 @@ def _waiting(call: Call) -> Waiting:
 
 
 def _newest(merging: bool) -> QuerySet[Call]:
-    judged = Exists(Verdict.objects.filter(call=OuterRef("pk"), replaced_at=None))
     of_it = Call.objects.filter(language_model=OuterRef("language_model"), shape=OuterRef("shape"))
     seats = Q(seat_name="merger") if merging else ~Q(seat_name="merger")
-    return of_it.filter(~judged, seats, status=Call.Status.OK).order_by("-asked_at")
+    return of_it.filter(~has_verdict(), seats, status=Call.Status.OK).order_by("-asked_at")
 
 
 def _rows(shape: str, merging: bool) -> Iterator[Row]:
