@@ -40,10 +40,6 @@ class Day:
     asked: int
     answered: int
 
-    @property
-    def unanswered(self) -> int:
-        return self.asked - self.answered
-
 
 @dataclass(frozen=True, slots=True)
 class Failing:

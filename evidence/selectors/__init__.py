@@ -2,7 +2,6 @@
 
 from evidence.selectors.calls import (
     MOST_COUNTED,
-    CountedSubquery,
     VerdictCounts,
     call_named,
     panel_known_as,
@@ -28,7 +27,6 @@ __all__ = [
     "MOST_COUNTED",
     "MOST_VERDICTS",
     "TEXTS",
-    "CountedSubquery",
     "Found",
     "VerdictCounts",
     "Wanted",

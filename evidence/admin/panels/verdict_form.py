@@ -42,11 +42,6 @@ class VerdictForm:
         texts = {name: _text(data.get(name, "")) for name in ("note", "real", "false", "score", "correction")}
         return cls(useful=USEFUL.get(data.get("useful", "")), **texts)
 
-    @property
-    def has_more(self) -> bool:
-        """Whether a field that is folded away holds something, or was not taken."""
-        return bool(self.real or self.false or self.score or self.correction or self.error)
-
     def refused(self, error: str) -> "VerdictForm":
         return replace(self, error=error)
 

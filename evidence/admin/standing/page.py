@@ -43,7 +43,6 @@ class StandingPage:
             "content_title": self.title,
             "is_fullwidth": "1",
             "page_about": self.about,
-            "page_name": self.name,
             "tabs": tabs(self.name),
             "form": form,
             "wanted": form.wanted,
