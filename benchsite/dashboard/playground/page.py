@@ -106,7 +106,7 @@ def _refuse_cut_body(request: HttpRequest) -> None:
 def _panel_page(request: HttpRequest, panel: Panel) -> HttpResponse:
     blind = is_blind(request)
     wanted, has_image = wanted_again(panel, blind=blind)
-    seats = seats_of(panel, Showing(blind=blind, judged=request.user.has_perm("evidence.add_verdict")))
+    seats = seats_of(panel, Showing(blind=blind, may_judge=request.user.has_perm("evidence.add_verdict")))
     told = {
         **context_of(request, panel, seats),
         "beside": beside(panel, timezone.now(), blind=blind),

@@ -123,6 +123,6 @@ def _seats(
     texts_of: Collection[str] | None = None,
     alone: bool = False,
 ) -> Seats:
-    judged = request.user.has_perm("evidence.add_verdict")
-    showing = Showing(blind=is_blind(request), judged=judged, texts_of=texts_of, alone=alone, forms=forms or {})
+    may_judge = request.user.has_perm("evidence.add_verdict")
+    showing = Showing(blind=is_blind(request), may_judge=may_judge, texts_of=texts_of, alone=alone, forms=forms or {})
     return seats_of(panel, showing)

@@ -73,13 +73,13 @@ class Seats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Showing:
-    """How seats are shown: `judged` with forms to judge them, of which `forms` are those that were sent and not taken.
+    """How seats are shown: `may_judge` with forms to judge them, of which `forms` are those that were sent and not taken.
 
     `texts_of`: the keys of those whose answers are shown, None: of all. `alone`: one has the page for itself.
     """
 
     blind: bool
-    judged: bool = False
+    may_judge: bool = False
     texts_of: Collection[str] | None = None
     alone: bool = False
     forms: Mapping[str, VerdictForm] = field(default_factory=dict)
@@ -119,7 +119,7 @@ def seats_of(panel: Panel, showing: Showing) -> Seats:
 
 
 def _form(call: Call, showing: Showing, key: str) -> VerdictForm | None:
-    if not showing.judged or call.status == Call.Status.RUNNING:
+    if not showing.may_judge or call.status == Call.Status.RUNNING:
         return None
     return showing.forms.get(key) or VerdictForm.of(call.verdict)
 
