@@ -43,12 +43,12 @@ def call_to_judge(call_id: str) -> Call | None:
 
 
 def whole_text(call: Call, name: str) -> str:
-    """Return one of a call's TEXTS, all of it."""
+    """Return one of a call's TEXTS, all of it. Raises Call.DoesNotExist where the log has forgotten it."""
     return str(Call.objects.filter(pk=call.pk).values_list(name, flat=True).get())
 
 
 def whole_request(panel: Panel) -> str:
-    """Return what was asked, all of it."""
+    """Return what was asked, all of it. Raises Panel.DoesNotExist where the log has forgotten it."""
     return Panel.objects.values_list("request", flat=True).get(pk=panel.pk)
 
 

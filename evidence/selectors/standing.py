@@ -57,7 +57,8 @@ class Wanted:
 class Record:
     """What one model's calls came to. `shape` is empty where shapes are taken together.
 
-    `median` and `p95` are seconds, of the `timed` latest answers; None until they are looked up.
+    `seconds` is what its answers took together; `median` and `p95` are seconds, of the `timed` latest answers; None until they
+    are looked up.
     """
 
     alias: str

@@ -16,7 +16,10 @@ DAY, WEEK = 1, 7
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A day, or the week that begins with it. `useful` is of those of its calls that were judged, whenever that was."""
+    """A day, or the week that begins with it. `seconds` is what its answers took together.
+
+    `useful` is of those of its calls that were judged, whenever that was.
+    """
 
     start: date
     asked: int
