@@ -1,5 +1,5 @@
 // Copies an answer as it was written, all of it: the page holds it only as it is shown.
-const SAID_FOR = 2000;
+const SAID_FOR_MS = 2000;
 
 document.addEventListener("click", async (event) => {
   const button = event.target.closest?.("[data-copy]");
@@ -14,5 +14,5 @@ document.addEventListener("click", async (event) => {
   } catch {
     button.textContent = "Not copied";
   }
-  setTimeout(() => (button.textContent = words), SAID_FOR);
+  setTimeout(() => (button.textContent = words), SAID_FOR_MS);
 });

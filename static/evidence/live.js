@@ -1,16 +1,16 @@
 // The dashboard's live channel: which panels change, told by their ids. What a page makes of it is the page's own.
 // Cut off, it calls again after a while that doubles; who is not logged in any more is not called again.
 const NOT_LOGGED_IN = 4401;
-const SOONEST = 1000;
-const LATEST = 30000;
-// Seats of a panel often end together: what is told within this many milliseconds is told once.
-const TOGETHER = 150;
+const SOONEST_MS = 1000;
+const LATEST_MS = 30000;
+// Seats of a panel often end together: what is told within this time is told once.
+const TOGETHER_MS = 150;
 
 // Call `changed` with the ids that have changed, and with none after a gap in which any may have. Where the page shows something
 // that runs, the time from its making until it listens is such a gap.
 export function listen(changed, running) {
   const heard = new Set();
-  let wait = SOONEST;
+  let wait = SOONEST_MS;
   let timer = 0;
 
   function tell() {
@@ -21,7 +21,7 @@ export function listen(changed, running) {
   }
 
   function soon() {
-    timer ||= setTimeout(tell, TOGETHER);
+    timer ||= setTimeout(tell, TOGETHER_MS);
   }
 
   function connect(gap) {
@@ -29,7 +29,7 @@ export function listen(changed, running) {
     address.protocol = address.protocol.replace("http", "ws");
     const socket = new WebSocket(address);
     socket.addEventListener("open", () => {
-      wait = SOONEST;
+      wait = SOONEST_MS;
       if (gap) soon();
     });
     socket.addEventListener("message", (event) => {
@@ -39,7 +39,7 @@ export function listen(changed, running) {
     socket.addEventListener("close", (event) => {
       if (event.code === NOT_LOGGED_IN) return;
       setTimeout(connect, wait, true);
-      wait = Math.min(2 * wait, LATEST);
+      wait = Math.min(2 * wait, LATEST_MS);
     });
   }
 

@@ -1,6 +1,8 @@
 // Verdicts without leaving the page: a form is sent, and the seat comes back as it then is. Without scripts it is a plain form.
 import { say, swap } from "./panel_page.js";
 
+const NOT_SAVED = "Not saved: the server did not take it. Reload the page, or try again.";
+
 document.addEventListener("submit", async (event) => {
   const form = event.target;
   if (!form.matches("[data-verdict]")) return;
@@ -18,7 +20,7 @@ document.addEventListener("submit", async (event) => {
   } catch {
     delete form.dataset.sent;
     event.submitter?.removeAttribute("aria-busy");
-    say("Not saved: the server did not take it. Reload the page, or try again.");
+    say(NOT_SAVED);
     fault(form);
   }
 });
@@ -27,5 +29,5 @@ function fault(form) {
   const shown = form.querySelector("[data-fault]") ?? form.insertAdjacentElement("afterbegin", document.createElement("p"));
   shown.dataset.fault = "1";
   shown.className = "panel-error";
-  shown.textContent = "Not saved: the server did not take it. Reload the page, or try again.";
+  shown.textContent = NOT_SAVED;
 }
