@@ -2,8 +2,11 @@
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
@@ -26,6 +29,7 @@ FLAGS = (
     "--disable-sync",
     f"--host-resolver-rules=MAP {EVIL} 127.0.0.1, MAP {PLAIN} 127.0.0.1",
 )
+Faultless = Callable[..., AbstractContextManager[Page]]
 MODELS = {"fast": {"model": "say-No-stale-read."}, "slow": {"model": "slow-1.5"}}
 COLLECTIONS = {"pair": ["fast", "slow"], "one": ["fast"]}
 
@@ -55,6 +59,29 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
 @pytest.fixture
 def page(context: BrowserContext) -> Page:
     return context.new_page()
+
+
+@contextmanager
+def faultless_page(browser: Browser, server: RunningServer, **how: Any) -> Iterator[Page]:
+    """A page of the server's in a browser of its own, on which nothing may fail until it is left, nor on one that it opens."""
+    context = browser.new_context(base_url=server.base_url, **{"viewport": {"width": 1280, "height": 900}, **how})
+    context.set_default_timeout(20_000)
+    faults: list[str] = []
+
+    def watch(page: Page) -> None:
+        page.on("console", lambda said: said.type in ("error", "warning") and faults.append(said.text))
+        page.on("pageerror", lambda error: faults.append(str(error)))
+
+    context.on("page", watch)
+    yield context.new_page()
+    context.close()
+    assert faults == []
+
+
+@pytest.fixture(scope="session")
+def faultless(browser: Browser) -> Faultless:
+    """`with faultless(server, color_scheme="dark") as page`, with what a new context takes."""
+    return partial(faultless_page, browser)
 
 
 @pytest.fixture(scope="session")

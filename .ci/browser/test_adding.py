@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from conftest import Faultless
+from playwright.sync_api import Browser, Page, expect
 
 from collections_app.tests.listed import SNAPSHOTS
 from collections_app.tests.places import Places, sending
@@ -50,28 +51,9 @@ def server(place: Places, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 
 @pytest.fixture(params=[True, False], ids=["scripts", "no scripts"])
-def page(request: Any, browser: Browser, server: RunningServer) -> Iterator[Page]:
-    context = browser.new_context(
-        base_url=server.base_url, java_script_enabled=request.param, viewport={"width": 1280, "height": 900}
-    )
-    context.set_default_timeout(20_000)
-    page, faults = context.new_page(), watched(context)
-    yield page
-    context.close()
-    assert faults == []
-
-
-def watched(context: BrowserContext) -> list[str]:
-    faults: list[str] = []
-
-    def watch(page: Page) -> None:
-        page.on("console", lambda said: said.type in ("error", "warning") and faults.append(said.text))
-        page.on("pageerror", lambda error: faults.append(str(error)))
-
-    context.on("page", watch)
-    for page in context.pages:
-        watch(page)
-    return faults
+def page(request: Any, faultless: Faultless, server: RunningServer) -> Iterator[Page]:
+    with faultless(server, java_script_enabled=request.param) as page:
+        yield page
 
 
 def test_a_model_is_found_and_added_with_one_click(page: Page) -> None:
@@ -105,7 +87,7 @@ def test_a_local_server_is_found_added_and_tried(page: Page, place: Places) -> N
 
 
 def test_pages_fit_and_look_alike_wide_and_narrow_light_and_dark(
-    browser: Browser, server: RunningServer, screenshots: Path
+    faultless: Faultless, server: RunningServer, screenshots: Path
 ) -> None:
     pages = {
         "discover": DISCOVER,
@@ -116,16 +98,13 @@ def test_pages_fit_and_look_alike_wide_and_narrow_light_and_dark(
         "onboarding-endpoint": f"{ONBOARDING}endpoint/openrouter/?free=1",
     }
     for width, scheme in LOOKS:
-        context = browser.new_context(base_url=server.base_url, viewport={"width": width, "height": 900}, color_scheme=scheme)
-        shown, faults = context.new_page(), watched(context)
-        for name, path in pages.items():
-            shown.goto(path)
-            wider = shown.evaluate("document.scrollingElement.scrollWidth - innerWidth")
-            waited = shown.evaluate("performance.getEntriesByType('navigation')[0].responseEnd")
-            assert (wider <= 0, waited < SLOWEST_MS) == (True, True), (name, width, wider, waited)
-            shown.screenshot(path=screenshots / f"adding-{name}.{width}.{scheme}.png", full_page="discover" in name)
-        context.close()
-        assert faults == []
+        with faultless(server, viewport={"width": width, "height": 900}, color_scheme=scheme) as shown:
+            for name, path in pages.items():
+                shown.goto(path)
+                wider = shown.evaluate("document.scrollingElement.scrollWidth - innerWidth")
+                waited = shown.evaluate("performance.getEntriesByType('navigation')[0].responseEnd")
+                assert (wider <= 0, waited < SLOWEST_MS) == (True, True), (name, width, wider, waited)
+                shown.screenshot(path=screenshots / f"adding-{name}.{width}.{scheme}.png", full_page="discover" in name)
 
 
 def test_a_trial_is_seen_as_it_goes(browser: Browser, server: RunningServer, place: Places) -> None:

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, expect
+from conftest import Faultless
+from playwright.sync_api import Browser, Page, expect
 
 from gateway.tests.bench_file import bench_file
 from gateway.tests.fake_upstream import FakeUpstream
@@ -20,22 +21,10 @@ def server(upstream: FakeUpstream, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 @pytest.fixture
-def page(browser: Browser, server: RunningServer) -> Iterator[Page]:
+def page(faultless: Faultless, server: RunningServer) -> Iterator[Page]:
     """A page on which nothing may fail, in the server's own dashboard."""
-    faults: list[str] = []
-
-    def note(said: ConsoleMessage) -> None:
-        if said.type in ("error", "warning"):
-            faults.append(said.text)
-
-    context = browser.new_context(base_url=server.base_url, viewport={"width": 1280, "height": 1000}, color_scheme="light")
-    context.set_default_timeout(20_000)
-    page = context.new_page()
-    page.on("console", note)
-    page.on("pageerror", lambda error: faults.append(str(error)))
-    yield page
-    context.close()
-    assert faults == []
+    with faultless(server, viewport={"width": 1280, "height": 1000}, color_scheme="light") as page:
+        yield page
 
 
 def test_members_are_added_moved_and_removed_and_the_sum_follows(page: Page) -> None:

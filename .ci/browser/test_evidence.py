@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from conftest import Faultless
 from playwright.sync_api import Browser, Page, expect
 
 from gateway.tests.bench_file import bench_file
@@ -31,17 +32,10 @@ def server(upstream: FakeUpstream, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 @pytest.fixture
-def page(browser: Browser, server: RunningServer) -> Iterator[Page]:
+def page(faultless: Faultless, server: RunningServer) -> Iterator[Page]:
     """A page on which nothing may fail."""
-    faults: list[str] = []
-    context = browser.new_context(base_url=server.base_url, viewport={"width": 1280, "height": 900}, color_scheme="light")
-    context.set_default_timeout(20_000)
-    page = context.new_page()
-    page.on("console", lambda said: faults.append(said.text) if said.type in ("error", "warning") else None)
-    page.on("pageerror", lambda error: faults.append(str(error)))
-    yield page
-    context.close()
-    assert faults == []
+    with faultless(server, color_scheme="light") as page:
+        yield page
 
 
 def ask(server: RunningServer, useful: dict[str, bool]) -> None:

@@ -4,12 +4,12 @@ import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import hostile
 import pytest
 from benches.panels import PROMPT, ask, bench_of, path_of, verdicts_of
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from conftest import Faultless
+from playwright.sync_api import Page, expect
 
 from gateway.tests.fake_upstream import FakeUpstream
 from gateway.tests.running_server import RunningServer, running_server
@@ -31,35 +31,17 @@ def server(upstream: FakeUpstream, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 @pytest.fixture
-def page(browser: Browser, server: RunningServer) -> Iterator[Page]:
-    yield from opened(browser, server)
+def page(faultless: Faultless, server: RunningServer) -> Iterator[Page]:
+    with faultless(server) as page:
+        page.context.set_default_timeout(15_000)
+        yield page
 
 
 @pytest.fixture
-def plain_page(browser: Browser, server: RunningServer) -> Iterator[Page]:
-    yield from opened(browser, server, java_script_enabled=False)
-
-
-def opened(browser: Browser, server: RunningServer, **how: Any) -> Iterator[Page]:
-    context = browser.new_context(base_url=server.base_url, viewport={"width": 1280, "height": 900}, **how)
-    context.set_default_timeout(15_000)
-    page, faults = context.new_page(), watched(context)
-    yield page
-    context.close()
-    assert faults == []
-
-
-def watched(context: BrowserContext) -> list[str]:
-    faults: list[str] = []
-
-    def watch(page: Page) -> None:
-        page.on("console", lambda said: said.type in ("error", "warning") and faults.append(said.text))
-        page.on("pageerror", lambda error: faults.append(str(error)))
-
-    for page in context.pages:
-        watch(page)
-    context.on("page", watch)
-    return faults
+def plain_page(faultless: Faultless, server: RunningServer) -> Iterator[Page]:
+    with faultless(server, java_script_enabled=False) as page:
+        page.context.set_default_timeout(15_000)
+        yield page
 
 
 def test_a_panel_appears_and_its_answers_land_as_they_finish(page: Page, server: RunningServer) -> None:
@@ -229,7 +211,7 @@ def test_the_worst_answers_stay_in_their_boxes(page: Page, server: RunningServer
 
 
 def test_pages_fit_and_look_alike_wide_and_narrow_light_and_dark(
-    browser: Browser, server: RunningServer, screenshots: Path
+    faultless: Faultless, server: RunningServer, screenshots: Path
 ) -> None:
     panel = ask(server, "core")
     for seat, useful in (("member1", True), ("member2", False)):
@@ -245,13 +227,10 @@ def test_pages_fit_and_look_alike_wide_and_narrow_light_and_dark(
     }
     asking.start()
     for width, scheme in LOOKS:
-        context = browser.new_context(base_url=server.base_url, viewport={"width": width, "height": 900}, color_scheme=scheme)
-        shown, faults = context.new_page(), watched(context)
-        for name, path in pages.items():
-            shown.goto(path)
-            wider = shown.evaluate("document.scrollingElement.scrollWidth - innerWidth")
-            assert wider <= 0, (name, width, wider)
-            shown.screenshot(path=screenshots / f"panels-{name}.{width}.{scheme}.png", full_page=True)
-        context.close()
-        assert faults == []
+        with faultless(server, viewport={"width": width, "height": 900}, color_scheme=scheme) as shown:
+            for name, path in pages.items():
+                shown.goto(path)
+                wider = shown.evaluate("document.scrollingElement.scrollWidth - innerWidth")
+                assert wider <= 0, (name, width, wider)
+                shown.screenshot(path=screenshots / f"panels-{name}.{width}.{scheme}.png", full_page=True)
     asking.join()

@@ -8,7 +8,8 @@ from typing import Any
 
 import hostile
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from conftest import Faultless
+from playwright.sync_api import Browser, Page, expect
 
 from gateway.tests.bench_file import bench_file
 from gateway.tests.fake_upstream import FakeUpstream
@@ -59,28 +60,12 @@ def server(upstream: FakeUpstream, tmp_path_factory: pytest.TempPathFactory) -> 
         yield running
 
 
-def watched(context: BrowserContext) -> list[str]:
-    faults: list[str] = []
-
-    def watch(page: Page) -> None:
-        page.on("console", lambda said: said.type in ("error", "warning") and faults.append(said.text))
-        page.on("pageerror", lambda error: faults.append(str(error)))
-
-    context.on("page", watch)
-    return faults
-
-
 @pytest.fixture
-def page(browser: Browser, server: RunningServer) -> Iterator[Page]:
-    context = browser.new_context(base_url=server.base_url, viewport={"width": 1280, "height": 900})
-    context.set_default_timeout(20_000)
-    faults = watched(context)
-    page = context.new_page()
-    page.add_init_script(WATCH_JUMPS)
-    page.goto(PLAYGROUND)
-    yield page
-    context.close()
-    assert faults == []
+def page(faultless: Faultless, server: RunningServer) -> Iterator[Page]:
+    with faultless(server) as page:
+        page.add_init_script(WATCH_JUMPS)
+        page.goto(PLAYGROUND)
+        yield page
 
 
 def ask(page: Page, collection: str, prompt: str = "Is there a race?") -> None:
@@ -249,23 +234,19 @@ def test_without_scripts_it_asks_tells_to_reload_and_judges(browser: Browser, se
 
 
 def test_it_fits_and_hostile_answers_do_nothing_wide_and_narrow_light_and_dark(
-    browser: Browser, server: RunningServer, screenshots: Path
+    faultless: Faultless, server: RunningServer, screenshots: Path
 ) -> None:
     for width, scheme in LOOKS:
-        context = browser.new_context(base_url=server.base_url, viewport={"width": width, "height": 900}, color_scheme=scheme)
-        faults = watched(context)
-        page = context.new_page()
-        for collection, prompt in ((hostile.COLLECTION, hostile.TEXT), ("mixed", "Is there a race?")):
-            page.goto(PLAYGROUND)
-            ask(page, collection, prompt)
-            look(page, screenshots / f"playground-{collection[:5]}-running.{width}.{scheme}.png")
-            ended(page)
-            page.locator("[data-judge=yes]").first.click()
-            expect(page.locator(".panel-verdict")).to_have_count(1)
-            page.evaluate("for (const one of document.querySelectorAll('.play-snippets details')) one.open = true")
-            look(page, screenshots / f"playground-{collection[:5]}.{width}.{scheme}.png")
-        context.close()
-        assert faults == []
+        with faultless(server, viewport={"width": width, "height": 900}, color_scheme=scheme) as page:
+            for collection, prompt in ((hostile.COLLECTION, hostile.TEXT), ("mixed", "Is there a race?")):
+                page.goto(PLAYGROUND)
+                ask(page, collection, prompt)
+                look(page, screenshots / f"playground-{collection[:5]}-running.{width}.{scheme}.png")
+                ended(page)
+                page.locator("[data-judge=yes]").first.click()
+                expect(page.locator(".panel-verdict")).to_have_count(1)
+                page.evaluate("for (const one of document.querySelectorAll('.play-snippets details')) one.open = true")
+                look(page, screenshots / f"playground-{collection[:5]}.{width}.{scheme}.png")
 
 
 def look(page: Page, path: Path) -> None:
