@@ -3,6 +3,8 @@
 Rows are written once and then only finished; nothing here decides anything.
 """
 
+from typing import ClassVar
+
 from django.db import models
 
 from collections_app.models import Collection, LanguageModel
@@ -38,12 +40,15 @@ class Panel(models.Model):
     def seconds(self) -> float | None:
         """How long its seats took together, a merger after the others; None while nothing has ended."""
         took = {call.seat_name: call.seconds for call in self.calls.all() if call.seconds is not None}
-        merged = took.pop("merger", 0.0)
+        merged = took.pop(Call.MERGER, 0.0)
         return max(took.values()) + merged if took else None
 
 
 class Call(models.Model):
     """One seat's call, there from the moment it is asked."""
+
+    # The seat that writes one answer from the others': no opinion of its own, so counts of seats leave it out.
+    MERGER: ClassVar = "merger"
 
     class Status(models.TextChoices):
         RUNNING = "running"

@@ -198,7 +198,7 @@ def interrupt_running(why: str) -> int:
                 written.append(pk)
     for some in _parts(written):
         count(Calls.with_keys(some))
-    Panel.objects.filter(reply="merged", note="").exclude(calls__seat_name="merger").update(note=f"Not merged: {why}.")
+    Panel.objects.filter(reply="merged", note="").exclude(calls__seat_name=Call.MERGER).update(note=f"Not merged: {why}.")
     return len(running)
 
 

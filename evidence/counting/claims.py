@@ -6,7 +6,7 @@ Known only where another seat was judged as well; two claims are one when their 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from evidence.models import Verdict
+from evidence.models import Call, Verdict
 
 
 def find_unique(panel: int) -> None:
@@ -14,7 +14,7 @@ def find_unique(panel: int) -> None:
 
     A merger repeats what others found: its claims neither are finds nor take one away.
     """
-    counting = Verdict.objects.filter(call__panel=panel, replaced_at=None).exclude(call__seat_name="merger")
+    counting = Verdict.objects.filter(call__panel=panel, replaced_at=None).exclude(call__seat_name=Call.MERGER)
     verdicts = list(counting.only("real", "unique_finds"))
     for verdict, finds in zip(verdicts, unique_of([verdict.real for verdict in verdicts]), strict=True):
         if verdict.unique_finds != finds:

@@ -41,7 +41,7 @@ def staleness(shape: str, language_model_ids: Collection[int]) -> Mapping[int, t
     One query, answered from the index alone, and one more where the log knows nothing of some: calls that it has forgotten
     are older than all that it has. Members and explorers count; merging is another task.
     """
-    asked = Call.objects.filter(language_model=OuterRef("pk"), shape=shape).exclude(seat_name="merger").order_by("-asked_at")
+    asked = Call.objects.filter(language_model=OuterRef("pk"), shape=shape).exclude(seat_name=Call.MERGER).order_by("-asked_at")
     rows = LanguageModel.objects.filter(pk__in=language_model_ids).order_by()
     found: dict[int, tuple[datetime | None, int]] = {
         pk: (last_asked, calls)

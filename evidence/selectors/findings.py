@@ -12,7 +12,7 @@ from django.db.models import QuerySet, Sum
 from collections_app.models import Collection, LanguageModel, Membership
 from evidence.counting.claims import unique_of
 from evidence.counting.statistics import Share, wilson
-from evidence.models import Tally, Verdict
+from evidence.models import Call, Tally, Verdict
 from evidence.selectors.standing import Record, Wanted, records
 
 # Fewer verdicts than this on either side promote nobody.
@@ -97,7 +97,7 @@ def latest_finds() -> list[Claimed]:
     """The newest claims that one seat alone had: two queries."""
     found = list(_newest().filter(unique_finds__gt=0)[:LATEST_SHOWN])
     panels = {verdict.call.panel_id for verdict in found}
-    others = Verdict.objects.filter(call__panel__in=panels, replaced_at=None).exclude(call__seat_name="merger").order_by()
+    others = Verdict.objects.filter(call__panel__in=panels, replaced_at=None).exclude(call__seat_name=Call.MERGER).order_by()
     said: dict[int, dict[int, list[str]]] = defaultdict(dict)
     for panel, pk, real in others.values_list("call__panel_id", "pk", "real"):
         said[panel][pk] = real

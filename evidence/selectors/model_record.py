@@ -101,4 +101,4 @@ def wrong_about(model: LanguageModel, most: int) -> list[Claimed]:
 
 
 def _latest(model: LanguageModel) -> QuerySet[Call]:
-    return Call.objects.filter(language_model=model).exclude(seat_name="merger").order_by("-asked_at")
+    return Call.objects.filter(language_model=model).exclude(seat_name=Call.MERGER).order_by("-asked_at")

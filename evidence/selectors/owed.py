@@ -102,7 +102,7 @@ def _waiting(call: Call) -> Waiting:
 
 def _newest(merging: bool) -> QuerySet[Call]:
     of_it = Call.objects.filter(language_model=OuterRef("language_model"), shape=OuterRef("shape"))
-    seats = Q(seat_name="merger") if merging else ~Q(seat_name="merger")
+    seats = Q(seat_name=Call.MERGER) if merging else ~Q(seat_name=Call.MERGER)
     return of_it.filter(~has_verdict(), seats, status=Call.Status.OK).order_by("-asked_at")
 
 

@@ -174,5 +174,5 @@ def _timed(record: Record, seconds: Iterable[float] | None) -> Record:
 def _seats(seat: str) -> Q:
     """The condition on a call's seat that is the one on a tally's."""
     if not seat:
-        return ~Q(seat_name="merger")
-    return Q(seat_name="merger") if seat == MERGER else Q(seat_name__startswith=seat)
+        return ~Q(seat_name=Call.MERGER)
+    return Q(seat_name=Call.MERGER) if seat == MERGER else Q(seat_name__startswith=seat)

@@ -11,7 +11,6 @@ from collections_app.models import LanguageModel
 from collections_app.services.quotas import Forecast, forecasts
 from evidence.models import Call, Panel
 
-MERGER = "merger"
 _UNITS = {"requests_per_minute": "requests a minute", "tokens_per_minute": "tokens a minute"}
 
 
@@ -39,7 +38,7 @@ def beside(panel: Panel, now: datetime, *, blind: bool) -> Beside:
 
 def _merging(panel: Panel, calls: Sequence[Call]) -> str:
     """What becomes of a merge that was asked for, until there is a seat for it, or a note that says why there is none."""
-    if panel.reply != "merged" or panel.note or any(call.seat_name == MERGER for call in calls):
+    if panel.reply != "merged" or panel.note or any(call.seat_name == Call.MERGER for call in calls):
         return ""
     waiting = any(call.status == Call.Status.RUNNING for call in calls)
     return "The merge waits for every seat" if waiting else "Somebody is chosen to merge"

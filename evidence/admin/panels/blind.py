@@ -8,8 +8,6 @@ from django.utils.crypto import salted_hmac
 
 from evidence.models import Call
 
-MERGER = "merger"
-
 
 def is_blind(request: HttpRequest) -> bool:
     """Remembered in the address alone: whoever opens the page without it sees names."""
@@ -27,7 +25,7 @@ def key_of(panel_id: str, seat_name: str, *, blind: bool) -> str:
 def shuffled(panel_id: str, calls: Sequence[Call]) -> list[Call]:
     """The same order each time; a merged answer last, since its text says what it is."""
     return sorted(
-        calls, key=lambda call: (call.seat_name == MERGER, key_of(panel_id, call.seat_name, blind=True), call.seat_name)
+        calls, key=lambda call: (call.seat_name == Call.MERGER, key_of(panel_id, call.seat_name, blind=True), call.seat_name)
     )
 
 
@@ -47,5 +45,5 @@ def has_name_shown(call: Call, calls: Sequence[Call]) -> bool:
 
 def tells_names(call: Call, calls: Sequence[Call]) -> bool:
     """Whether what a seat wrote would give names away: a merged answer says who said what, so the others are judged first."""
-    others = (one for one in calls if one.seat_name != MERGER and one.status in (Call.Status.OK, Call.Status.RUNNING))
-    return call.seat_name == MERGER and call.verdict is None and not all(one.verdict for one in others)
+    others = (one for one in calls if one.seat_name != Call.MERGER and one.status in (Call.Status.OK, Call.Status.RUNNING))
+    return call.seat_name == Call.MERGER and call.verdict is None and not all(one.verdict for one in others)
