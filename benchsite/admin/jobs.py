@@ -11,14 +11,13 @@ from django.utils.decorators import method_decorator
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_POST
-from unfold.admin import ModelAdmin
 
 from benchsite.jobs.claims import ask_now, set_up
 from benchsite.jobs.daily import JOBS
 from benchsite.jobs.running import is_running
 from benchsite.jobs.thread import daily_jobs
 from benchsite.models import JobRun
-from collections_app.admin.rows import chip
+from collections_app.admin.rows import ReadOnlyAdmin, chip
 
 COLOURS = {JobRun.Outcome.DONE: "good", JobRun.Outcome.FAILED: "bad", JobRun.Outcome.STOPPED: "warn"}
 
@@ -31,20 +30,11 @@ BUTTON = (
 
 
 @admin.register(JobRun)
-class JobRunAdmin(ModelAdmin):
+class JobRunAdmin(ReadOnlyAdmin):
     list_display = ("job", "went", "came_of_it", "last_run", "took", "next_run", "now")
     list_display_links = None
     list_fullwidth = True
     actions = None
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
 
     def get_urls(self) -> list[URLPattern]:
         run = path("<str:name>/run/", self.admin_site.admin_view(self.run), name="benchsite_jobrun_run")

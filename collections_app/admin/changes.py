@@ -9,9 +9,8 @@ from django.template.loader import render_to_string
 from django.urls import NoReverseMatch, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from unfold.admin import ModelAdmin
 
-from collections_app.admin.rows import chip
+from collections_app.admin.rows import ReadOnlyAdmin, chip
 from collections_app.models import Change
 
 DID = {
@@ -25,7 +24,7 @@ admin.site.unregister(LogEntry)
 
 
 @admin.register(Change)
-class ChangeAdmin(ModelAdmin):
+class ChangeAdmin(ReadOnlyAdmin):
     nothing_yet = "Every change of the bench is kept here from the first on: who made it, when, what was before and after."
     list_display = ("when", "who", "did", "what", "summary")
     list_filter = (
@@ -43,15 +42,6 @@ class ChangeAdmin(ModelAdmin):
     actions = None
     fields = ("when", "who", "did", "what", "table")
     readonly_fields = fields
-
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
 
     def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
         # The rows' own pages link to their changes so.

@@ -19,6 +19,19 @@ STATUS_COLOURS = {"active": "good", "ad_hoc": "note", "retiring": "warn", "retir
 PLAIN = "plain"
 
 
+class ReadOnlyAdmin(ModelAdmin):
+    """Rows that the bench itself writes, for people to look at."""
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
 class RowAdmin(ModelAdmin):
     """`about` says above a list what its rows are; `nothing_yet`, where there is none, what to do."""
 

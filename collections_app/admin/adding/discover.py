@@ -12,10 +12,10 @@ from django.template.response import TemplateResponse
 from django.urls import path, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from unfold.admin import ModelAdmin
 
 from collections_app.admin.adding.forms import WantedForm
 from collections_app.admin.adding.onboarding import OnboardingPages
+from collections_app.admin.rows import ReadOnlyAdmin
 from collections_app.catalog.discover import Found, Line, Wanted, discover
 from collections_app.catalog.onboarding.adding import add_models
 from collections_app.catalog.onboarding.candidates import CATALOGS, Candidate, candidates
@@ -27,16 +27,7 @@ NAME = "collections_app_discover"
 
 
 @admin.register(CatalogEntry)
-class DiscoverAdmin(ModelAdmin):
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
+class DiscoverAdmin(ReadOnlyAdmin):
     def get_urls(self) -> list[Any]:
         guarded = self.admin_site.admin_view
         return [

@@ -7,8 +7,8 @@ from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
 from django.urls import URLPattern, path, reverse
-from unfold.admin import ModelAdmin
 
+from collections_app.admin.rows import ReadOnlyAdmin
 from evidence.admin.panels.judging import judge
 from evidence.admin.panels.listing import show_list, show_rows
 from evidence.admin.panels.page import show_changed, show_panel, show_seat, show_text
@@ -19,16 +19,7 @@ View = Callable[..., HttpResponse]
 
 
 @admin.register(Panel)
-class PanelAdmin(ModelAdmin):
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
+class PanelAdmin(ReadOnlyAdmin):
     def get_urls(self) -> list[URLPattern]:
         seat = "<int:pk>/seat/<slug:key>/"
         pages = (

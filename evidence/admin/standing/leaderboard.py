@@ -6,8 +6,8 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest
 from django.urls import URLPattern, path
-from unfold.admin import ModelAdmin
 
+from collections_app.admin.rows import ReadOnlyAdmin
 from evidence.admin.model_record import model_record
 from evidence.admin.standing.asked import WantedForm
 from evidence.admin.standing.findings import FindsPage, PromotionsPage, WrongPage
@@ -46,17 +46,8 @@ def _rows(wanted: Wanted) -> Iterator[Sequence[Any]]:
 
 
 @admin.register(Tally)
-class TallyAdmin(ModelAdmin):
+class TallyAdmin(ReadOnlyAdmin):
     """The pages of evidence, under one address; the tallies themselves are shown nowhere."""
-
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
 
     def get_urls(self) -> list[URLPattern]:
         guarded = self.admin_site.admin_view
