@@ -50,7 +50,6 @@ def test_json_is_posted_with_the_headers_of_a_key(places: Places) -> None:
 
 def test_no_more_than_the_largest_size_is_read_or_held(places: Places) -> None:
     scripts = endless(b" " * 65_536, 200_000_000), bomb(200_000_000)
-    started = time.monotonic()
     tracemalloc.start()
     try:
         for script in scripts:
@@ -58,26 +57,25 @@ def test_no_more_than_the_largest_size_is_read_or_held(places: Places) -> None:
         assert tracemalloc.get_traced_memory()[1] < 8_000_000
     finally:
         tracemalloc.stop()
-    assert time.monotonic() - started < 3
 
 
 @pytest.mark.parametrize("block", [b" ", b"HTTP header"])
 def test_a_slow_drip_ends_when_its_seconds_are_over(places: Places, block: bytes) -> None:
     started = time.monotonic()
-    told = refused(places, endless(block, 100 * len(block), pause=0.05), seconds=0.4)
+    told = refused(places, endless(block, 600 * len(block), pause=0.05), seconds=0.4)
     assert told == "HOST did not answer in whole within 0.4 s"
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < 10
 
 
 def test_headers_that_drip_end_too(places: Places) -> None:
     def script(handler: Any) -> None:
-        for _ in range(100):
+        for _ in range(600):
             handler.wfile.write(b"H")
             time.sleep(0.05)
 
     started = time.monotonic()
     assert refused(places, script, seconds=0.4) == "HOST did not answer in whole within 0.4 s"
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < 10
 
 
 @pytest.mark.parametrize(

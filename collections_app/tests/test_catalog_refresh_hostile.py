@@ -91,7 +91,7 @@ def test_a_drip_ends_and_the_others_are_read(places: Places, monkeypatch: pytest
     monkeypatch.setattr("collections_app.catalog.refreshing.own_listing.SECONDS", 0.3)
     started = time.monotonic()
     outcomes = {outcome.source: outcome for outcome in refresh().outcomes}
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < 10
     assert "did not answer in whole" in outcomes["endpoint:drip"].error
     assert [name for name, outcome in outcomes.items() if outcome.error] == ["endpoint:drip"]
 

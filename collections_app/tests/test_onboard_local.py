@@ -126,7 +126,7 @@ def test_a_port_that_accepts_and_never_answers_holds_up_nobody_for_long(monkeypa
         silent.listen()
         began = time.monotonic()
         assert list(probe([silent.getsockname()[1]])) == []
-        assert time.monotonic() - began < 2
+        assert time.monotonic() - began < 10
 
 
 def test_of_llama_cpps_two_lists_the_window_that_answers_is_read() -> None:

@@ -150,5 +150,5 @@ def test_the_worst_of_that_length_takes_little_time_and_room(text):
     began = time.process_time()
     html = show_markdown(text).html
     # About a second on a slow machine; without the bounds minutes.
-    assert time.process_time() - began < 4
+    assert time.process_time() - began < 8
     assert len(html) < 2_000_000

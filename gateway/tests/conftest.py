@@ -10,6 +10,7 @@ MODELS = {
     "fast": {"model": "say-No-stale-read."},
     "steady": {"model": "slow-0.3"},
     "slow": {"model": "slow-0.7"},
+    "late": {"model": "slow-6", "status": "ad_hoc"},
     "echo": {"model": "echo", "status": "ad_hoc"},
     "small": {"model": "say-small", "context_window": 300, "status": "ad_hoc"},
     "eyes": {"model": "say-I-see.", "vision": True, "status": "ad_hoc"},
@@ -23,6 +24,7 @@ MODELS = {
 COLLECTIONS = {
     "pair": ["fast", "steady"],
     "staggered": ["fast", "steady", "slow"],
+    "late": ["fast", "late"],
     "echoing": ["echo"],
     "tight": ["small", "fast"],
     "seeing": ["eyes", "fast"],

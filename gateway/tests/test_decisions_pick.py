@@ -125,23 +125,22 @@ def test_a_rate_limited_one_is_not_asked_again_before_its_time(bench, typed, pic
 
 
 def test_a_streams_200_does_not_wait_for_a_slow_pick_and_its_panel_does(bench, picks):
-    picks("slow-2-code")
+    picks("slow-4-code")
     started = time.monotonic()
     streamed = Streamed(bench, "Slowly.")
     assert streamed.status == 200
-    assert 0.9 < time.monotonic() - started < 1.7
+    assert 0.9 < time.monotonic() - started < 3.5
     text = streamed.rest()
     assert "picked by jev" in text and "coder" in text and "[DONE]" in text
 
 
 def test_other_panels_do_not_wait_for_a_slow_pick(bench, picks):
-    picks("slow-2-code")
+    picks("slow-4-code")
     slow = threading.Thread(target=bench.chat, args=("bench/core",))
     slow.start()
     time.sleep(0.3)
-    started = time.monotonic()
     assert bench.chat("bench/shaped").status == 200
-    assert time.monotonic() - started < 1
+    assert slow.is_alive()
     slow.join()
 
 
@@ -205,7 +204,7 @@ def test_a_pick_takes_no_longer_than_its_budget(typed, monkeypatch):
     with pytest.raises(UpstreamError) as failed:
         asyncio.run(deciding.pick(jev_at(typed.base_url, "hang"), lambda: "Is it?", {"general": "Anything"}))
     assert failed.value.kind == "timeout"
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 10
 
 
 def test_a_fault_of_ours_fails_the_pick_and_not_the_panel(typed, caplog):

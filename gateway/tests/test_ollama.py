@@ -106,14 +106,14 @@ def test_it_streams_unless_told_not_to(server):
 
 
 def test_the_200_comes_when_the_panel_is_seated_also_for_a_merged_reply(server):
-    body = json.dumps({"model": "bench/staggered:merged", "messages": HI}).encode()
+    body = json.dumps({"model": "bench/late:merged", "messages": HI}).encode()
     head = f"POST /api/chat HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nContent-Type: application/json\r\n"
     with socket.create_connection(("127.0.0.1", server.port), timeout=10) as sent:
         started = time.monotonic()
         sent.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
         assert sent.recv(65_536).startswith(b"HTTP/1.1 200")
-        # Its slowest seat needs 0.7 seconds, and nothing is merged before.
-        assert time.monotonic() - started < 0.6
+        # Its slower seat needs six seconds, and nothing is merged before.
+        assert time.monotonic() - started < 5
 
 
 def test_a_silence_is_kept_alive_with_lines_that_the_library_reads(upstream, tmp_path):

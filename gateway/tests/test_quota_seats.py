@@ -133,7 +133,7 @@ def test_a_short_wait_is_waited_and_holds_nobody_else_up(bench, upstream):
     waiter = threading.Thread(target=lambda: replies.append((bench.chat("bench/waiting"), time.monotonic() - started)))
     waiter.start()
     assert seats(bench.chat("bench/plain")) == {"plain": "ok"}
-    assert time.monotonic() - started < 1.5
+    assert waiter.is_alive()
     waiter.join()
     ((reply, took),) = replies
     assert seats(reply) == {"waiting": "ok"}

@@ -172,7 +172,7 @@ def test_hostile_text_costs_no_more_than_its_length(begins: list[str], repeated:
     started = time.thread_time()
     redact(text, ["not-in-here"])
     # A pass over it for each of its words would take many times as long.
-    assert time.thread_time() - started < 1
+    assert time.thread_time() - started < 3
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_the_largest_prompt_is_looked_through_in_a_moment(text: str) -> None:
     started = time.thread_time()
     hide_images(text)
     # Meanwhile nothing else in the process moves. About 0.1 s; the margin is for a slow machine.
-    assert time.thread_time() - started < 0.5
+    assert time.thread_time() - started < 1.5
 
 
 OWN = "https://u:pw@Photos.example/a(1).jpg?sig=SECRET&x=1"

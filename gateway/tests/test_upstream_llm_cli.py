@@ -162,7 +162,7 @@ def test_no_key_and_no_query_string_is_in_a_failures_words() -> None:
 def test_a_hung_command_ends_in_time(model: str, limits: dict[str, float], words: str, called: Called) -> None:
     started = time.perf_counter()
     error = failed(model, **limits)
-    assert time.perf_counter() - started < 3
+    assert time.perf_counter() - started < 10
     assert (error.kind, error.message) == ("timeout", words)
     assert error.partial == ("The " if model == "hung" else "")
     assert gone(called()["ids"][0])
