@@ -7,6 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --requir
 BASE := $(VENV)/installed-base
 DEV := $(VENV)/installed-dev
 BROWSER := $(VENV)/installed-browser
+TESTERS := 4
 SDKS := $(VENV)/sdks
 JS := .ci/sdks/js
 AXE := .ci/browser/axe
@@ -23,9 +24,11 @@ install: $(BASE)
 run: install
 	@$(BIN)/python manage.py serve
 
-# Data of its own, so that a test never touches var/.
+# Data of its own, so that a test never touches var/. Files are shared out among more processes than there are cores: most
+# tests wait for a server.
 test: $(DEV)
-	@data=$$(mktemp -d) && trap 'rm -rf "$$data"' EXIT && BENCH_DATA_DIR="$$data" $(BIN)/python -m pytest $(ARGS)
+	@data=$$(mktemp -d) && trap 'rm -rf "$$data"' EXIT && \
+		BENCH_DATA_DIR="$$data" $(BIN)/python -m pytest --numprocesses $(TESTERS) --dist loadfile $(ARGS)
 
 lint: $(DEV)
 	$(BIN)/ruff check .
