@@ -45,6 +45,10 @@ BENCHWARMERS_PUBLIC_URL = env.str("BENCHWARMERS_PUBLIC_URL", default="").strip()
 BENCH_TRUSTED_PROXIES = env.list("BENCH_TRUSTED_PROXIES", default=[])
 BENCH_DRAIN_SECONDS = env.float("BENCH_DRAIN_SECONDS", default=30)
 
+# The bench that commands and agents ask, and with which gateway key; without, the one that runs from this folder.
+BENCHWARMERS_URL = env.str("BENCHWARMERS_URL", default="").strip().rstrip("/")
+BENCHWARMERS_KEY = env.str("BENCHWARMERS_KEY", default="").strip()
+
 # --- Asking --------------------------------------------------------------------------------------
 
 BENCH_CLIENT = env.str("BENCH_CLIENT", default="builtin")

@@ -45,6 +45,16 @@ class Conf:
         return int(settings.BENCH_PORT)
 
     @property
+    def bench_url(self) -> str:
+        """The running bench that commands and agents ask."""
+        return str(settings.BENCHWARMERS_URL) or f"http://127.0.0.1:{self.port}"
+
+    @property
+    def bench_key(self) -> str:
+        """The gateway key that they send, or nothing."""
+        return str(settings.BENCHWARMERS_KEY)
+
+    @property
     def allowed_origins(self) -> list[str]:
         return list(settings.BENCH_ALLOWED_ORIGINS)
 
