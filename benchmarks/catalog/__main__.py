@@ -38,12 +38,6 @@ ON_THE_BENCH = ("openrouter", "groq", "google", "mistral", "nvidia")
 MODELS_OF_EACH = 40
 MOST_SECONDS, MOST_MIB, MOST_SECONDS_AGAIN, MOST_PAGE_MS = 20.0, 300.0, 2.0, 400.0
 DISCOVERED = ("", "?text=e&free=free&vision=on&tools=on&order=newest", "?order=price&page=40", "?text=qwen")
-    "",
-    "?text=e&free=free&vision=on&tools=on&window=8000&order=newest",
-    "?order=price&page=40",
-    "?text=qwen",
-    "?free=free",
-)
 
 
 def main() -> int:
