@@ -1,15 +1,22 @@
-"""Why a verdict is turned away: each a DRF error, so that whoever serves it knows its status and its words.
+"""Why a verdict, or a question for those owed, is turned away: each a DRF error, so that whoever serves it knows its status
+and its words.
 
 MalformedVerdict   400   a field is missing, unknown, of the wrong type or too long; names the field
+MalformedQuery     400   of the question for verdicts owed; names the parameter
 StillRunning       400   nothing to judge yet
 NotYours           403   another caller asked for it
 UnknownCall        404
+UnknownPanel       404
 """
 
 from rest_framework.exceptions import APIException, NotFound, PermissionDenied
 
 
 class MalformedVerdict(APIException):
+    status_code = 400
+
+
+class MalformedQuery(APIException):
     status_code = 400
 
 
@@ -23,10 +30,15 @@ class StillRunning(APIException):
 
 
 class NotYours(PermissionDenied):
-    def __init__(self, call_id: str) -> None:
-        super().__init__(f"call {call_id} was asked for by another caller: only that caller may judge it.")
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{what} was asked for by another caller: only that caller may judge it.")
 
 
 class UnknownCall(NotFound):
     def __init__(self, call_id: str) -> None:
         super().__init__(f"no call {call_id!r}. A call id is a panel's id, a dot and a seat: p20260102-150405-7f3a.member1.")
+
+
+class UnknownPanel(NotFound):
+    def __init__(self, panel_id: str) -> None:
+        super().__init__(f"no panel {panel_id[:40]!r} in the call log. A panel's id is like p20260102-150405-7f3a.")

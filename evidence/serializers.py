@@ -10,7 +10,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from evidence.errors import MalformedVerdict
+from evidence.errors import MalformedQuery, MalformedVerdict
 
 LONGEST_CALL_ID = 64
 LONGEST_TEXT = 10_000
@@ -18,6 +18,8 @@ LONGEST_CORRECTION = 100_000
 LONGEST_CLAIM = 2_000
 MOST_CLAIMS = 100
 MOST_NAMED = 5
+OWED_AT_ONCE = 20
+MOST_OWED_AT_ONCE = 100
 
 
 class StrictBoolean(serializers.BooleanField):
@@ -96,6 +98,14 @@ def read_verdict(payload: Any) -> dict[str, Any]:
     if not serializer.is_valid():
         raise MalformedVerdict(" ".join(_first_error(name, found) for name, found in serializer.errors.items()))
     return dict(serializer.validated_data)
+
+
+def read_owed_query(query: Mapping[str, str]) -> tuple[int, str]:
+    """Return how many verdicts owed are wanted, and of which panel, empty for all. Raises MalformedQuery."""
+    limit = query.get("limit") or str(OWED_AT_ONCE)
+    if not (limit.isascii() and limit.isdigit() and 1 <= int(limit[:6]) <= MOST_OWED_AT_ONCE):
+        raise MalformedQuery(f"limit: a number from 1 to {MOST_OWED_AT_ONCE}; {OWED_AT_ONCE} when left out.")
+    return int(limit), query.get("panel", "")
 
 
 def _unknown(name: str, fields: Iterable[str]) -> str:

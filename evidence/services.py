@@ -242,7 +242,7 @@ def _judgeable_call(call_id: str, given_by: str, *, judges_all: bool) -> Call:
         raise UnknownCall(call_id)
     # `local` is this machine's own user, where no key is asked for: every call is theirs to judge.
     if not judges_all and given_by not in (call.panel.asked_by, LOCAL.name):
-        raise NotYours(call_id)
+        raise NotYours(f"call {call_id}")
     if call.status == Call.Status.RUNNING:
         raise StillRunning(call_id)
     return call

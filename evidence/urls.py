@@ -2,8 +2,9 @@
 
 from django.urls import path
 
-from evidence.views import VerdictView
+from evidence.views import OwedView, VerdictView
 
 urlpatterns = [
     path("verdict", VerdictView.as_view()),
+    path("verdicts/owed", OwedView.as_view()),
 ]

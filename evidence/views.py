@@ -1,4 +1,4 @@
-"""POST /bench/verdict: a caller judges one seat's answer.
+"""POST /bench/verdict: a caller judges one seat's answer. GET /bench/verdicts/owed: which of its answers wait for that.
 
 Body and caller are as the edge found them; what a refusal looks like is the site's exception handler's.
 """
@@ -10,7 +10,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from evidence.negotiation import JsonAlways
-from evidence.serializers import read_verdict
+from evidence.selectors.waiting import owed_page
+from evidence.serializers import read_owed_query, read_verdict
 from evidence.services import record_verdict
 from keys.services import Caller
 
@@ -22,6 +23,8 @@ class Asked(Protocol):
     def caller(self) -> Caller: ...
     @property
     def payload(self) -> Any: ...
+    @property
+    def base_url(self) -> str: ...
 
 
 def asked_of(request: Request) -> Asked:
@@ -42,3 +45,22 @@ class VerdictView(APIView):
         call_id = fields.pop("call")
         _, written = record_verdict(call_id=call_id, given_by=asked.caller.name, **fields)
         return Response({"ok": True, "written": written, "call": call_id})
+
+
+class OwedView(APIView):
+    content_negotiation_class = JsonAlways
+    metadata_class = None
+
+    def get(self, request: Request) -> Response:
+        asked = asked_of(request)
+        limit, panel_id = read_owed_query(request.query_params)
+        page = owed_page(asked.caller.name, limit=limit, panel_id=panel_id)
+        verdict, read = f"{asked.base_url}/bench/verdict", f"{asked.base_url}/bench/panels"
+        return Response(
+            {
+                "owed": [call.as_json() for call in page.calls],
+                "more": page.more,
+                "verdict": f'POST {verdict} {{"call", "useful": true|false, "note": "", "real": [], "false": []}}',
+                "read": f"GET {read}/<panel>",
+            }
+        )

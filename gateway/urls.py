@@ -5,6 +5,7 @@ from typing import Any
 from django.urls import include, path
 
 from gateway.views import (
+    CollectionsView,
     CountView,
     FixedView,
     GenerateView,
@@ -41,6 +42,7 @@ _ROUTES.sort(key=lambda pair: pair[1].path.endswith(">"))
 
 urlpatterns = [
     *(_pattern(wire_format, route) for wire_format, route in _ROUTES),
+    path("bench/collections", CollectionsView.as_view()),
     path("bench/panels/<str:panel>", PanelView.as_view()),
     path("bench/panels/<str:panel>/events", PanelView.as_view(), {"route": EVENTS}),
     path("bench/", include("evidence.urls")),

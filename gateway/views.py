@@ -16,7 +16,7 @@ from rest_framework.views import APIView
 from evidence.negotiation import JsonAlways
 from gateway.asked import Asked, asked_of
 from gateway.errors import as_refusal
-from gateway.panel.listing import listed_collection, listed_collections
+from gateway.panel.listing import collections_to_ask, listed_collection, listed_collections
 from gateway.panel.recorded import recorded_panel
 from gateway.panel.run import check_collection, open_panel
 from gateway.panel.size import estimate
@@ -105,6 +105,14 @@ class NamedModelView(AsyncAPIView):
     async def post(self, request: DrfRequest) -> HttpResponse:
         body = Fields(self.asked.payload)
         return await _shown(self.asked, body.text("model") or body.text("name"))
+
+
+class CollectionsView(AsyncAPIView):
+    """The collections that the caller may ask, in no format's words: what each is for, who sits, what they take together."""
+
+    async def get(self, request: DrfRequest) -> HttpResponse:
+        rows = await asyncio.wrap_future(ledger().run(partial(collections_to_ask, self.asked.caller)))
+        return _json({"collections": rows})
 
 
 class PanelView(AsyncAPIView):

@@ -1,6 +1,7 @@
 """The collections as lists of models show them: each in both reply modes."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from collections_app.models import Collection, Limits
 from collections_app.roster import roster_keeper
@@ -15,6 +16,14 @@ def listed_collections(caller: Caller) -> list[ListedCollection]:
     roster = roster_keeper().current()
     theirs = (collection for collection in roster.collections.values() if caller.may_ask(collection.name))
     return [listed for collection in theirs for listed in _both_modes(collection, roster.limits)]
+
+
+def collections_to_ask(caller: Caller) -> list[dict[str, Any]]:
+    """Every collection that the caller may ask, once each, with what tells which of them a task is for."""
+    roster = roster_keeper().current()
+    theirs = (collection for collection in roster.collections.values() if caller.may_ask(collection.name))
+    pairs = (tuple(_both_modes(collection, roster.limits)) for collection in theirs)
+    return [{"name": own.id, **own.as_bench(), "other_reply": other.id} for own, other in pairs]
 
 
 def listed_collection(caller: Caller, model: str) -> ListedCollection:

@@ -18,7 +18,7 @@ COUNTS = {
     "/api/show": {"model": "bench/{}"},
 }
 CARDS = ("/v1/models/bench/{}", "/models/bench/{}", "/v1beta/models/bench/{}")
-LISTS = ("/v1/models", "/models", "/api/tags", "/v1beta/models")
+LISTS = ("/v1/models", "/models", "/api/tags", "/v1beta/models", "/bench/collections")
 OPEN_TO_ANY_KEY = ("/api/version", "/api/ps", *LISTS)
 
 
@@ -163,6 +163,22 @@ def test_a_panel_is_its_askers_to_read_follow_and_judge(guarded, keys):
             assert guarded.request(method, path, body, bearer(keys[name])).status == 403, (path, name)
         assert guarded.request(method, path, body, bearer(keys["right"])).status == 200, path
     assert guarded.rows("select asked_by from evidence_panel where panel_id = ?", bench["panel"]) == [("right",)]
+
+
+def test_verdicts_owed_are_told_to_whoever_asked_for_the_answers(guarded, keys):
+    panel = ask(guarded, FORMS[0], keys["right"]).json["bench"]["panel"]
+    path = f"/bench/verdicts/owed?panel={panel}"
+    for address in (path, "/bench/verdicts/owed"):
+        assert guarded.request("GET", address).status == 401
+        for name in REFUSED:
+            assert guarded.request("GET", address, headers=bearer(keys[name])).status == 401
+    mine = guarded.request("GET", path, headers=bearer(keys["right"]))
+    assert [(row["call"], row["question"]) for row in mine.json["owed"]] == [(f"{panel}.member1", "Say anything.")]
+    for name in ("other", "any"):
+        theirs = guarded.request("GET", path, headers=bearer(keys[name]))
+        assert (theirs.status, "another caller" in theirs.json["error"]["message"]) == (403, True)
+        every = guarded.request("GET", "/bench/verdicts/owed", headers=bearer(keys[name])).json
+        assert panel not in [row["panel"] for row in every["owed"]]
 
 
 def test_an_idempotency_key_is_its_callers_own(guarded, keys):
