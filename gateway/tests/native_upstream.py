@@ -56,7 +56,7 @@ class NativeUpstream:
         **settings: Any,
     ) -> Completion:
         """Ask a model here by the protocol; `settings` are the target's."""
-        limits = {"connect_timeout": 2, "first_token_timeout": 2, "seat_timeout": 5}
+        limits = {"connect_timeout": 2, "first_token_timeout": 10, "seat_timeout": 20}
         plain = {"protocol": self._protocol, "base_url": self.url, "model": model}
         return complete(Target(**{**plain, **limits, **settings}), messages, on_delta=on_delta)
 

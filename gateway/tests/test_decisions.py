@@ -22,7 +22,7 @@ def fake():
         yield running
 
 
-def endpoint(base_url: str, model: str, seconds: float = 2.0, **fields: Any) -> Target:
+def endpoint(base_url: str, model: str, seconds: float = 10.0, **fields: Any) -> Target:
     limits = {"connect_timeout": 2.0, "first_token_timeout": seconds, "seat_timeout": seconds}
     return Target(**{"protocol": "openai_chat", "base_url": base_url, "model": model, **limits, **fields})
 

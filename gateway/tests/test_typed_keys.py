@@ -22,7 +22,7 @@ from gateway.workers.target import target_of
 
 KEY = "sk/Recognisable+4711-0815"
 QUESTION = (Message("user", (TextPart("What is the answer?"),)),)
-LIMITS = {"connect_timeout": 2, "first_token_timeout": 2, "seat_timeout": 5}
+LIMITS = {"connect_timeout": 2, "first_token_timeout": 10, "seat_timeout": 20}
 
 
 @pytest.fixture(scope="module")

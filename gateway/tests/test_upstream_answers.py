@@ -31,7 +31,7 @@ def upstream() -> Iterator[FakeUpstream]:
 
 
 def target(upstream: FakeUpstream, model: str, **settings: Any) -> Target:
-    limits = {"connect_timeout": 2, "first_token_timeout": 2, "seat_timeout": 5}
+    limits = {"connect_timeout": 2, "first_token_timeout": 10, "seat_timeout": 20}
     return Target(**{"protocol": "openai_chat", "base_url": upstream.url, "model": model, **limits, **settings})
 
 

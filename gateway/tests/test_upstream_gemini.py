@@ -86,7 +86,7 @@ def google() -> Iterator[Server]:
 
 
 def ask(google: Server, *, model: str = "gemini-x", base: str = "/v1beta", **settings: Any) -> Completion:
-    limits = {"connect_timeout": 2, "first_token_timeout": 2, "seat_timeout": 5}
+    limits = {"connect_timeout": 2, "first_token_timeout": 10, "seat_timeout": 20}
     base_url = f"http://127.0.0.1:{google.server_address[1]}{base}"
     return complete(Target(protocol="gemini", base_url=base_url, model=model, **limits, **settings), QUESTION)
 
