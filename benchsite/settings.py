@@ -239,9 +239,9 @@ LOGGING = {
         # A refused page is in the access log already.
         "django.request": {"level": "ERROR"},
         # Below this they speak of single connections and requests, and that at any level of the root.
-        **{name: {"level": "WARNING"} for name in ("asyncio", "channels", "daphne", "twisted")},
+        **{name: {"level": "WARNING"} for name in ("asyncio", "channels", "daphne", "mcp", "sse_starlette", "twisted")},
         # These quote URLs in warnings too; how a call failed is in the call log.
-        **{name: {"level": "ERROR"} for name in ("httpcore", "httpx", "requests", "urllib3")},
+        **{name: {"level": "ERROR"} for name in ("httpcore", "httpcore2", "httpx", "httpx2", "requests", "urllib3")},
         "bench.access": {"level": "INFO"},
     },
 }

@@ -18,6 +18,8 @@ Send = Callable[[Event], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 SCOPE_KEY = "bench"
+# The edge itself, for what asks the bench on the caller's behalf.
+EDGE_KEY = "bench.edge"
 # In the scope of a request that a trusted proxy brought (benchsite/proxies.py).
 TRUSTED_PROXY_KEY = "bench.trusted_proxy"
 # Larger bodies are read in a thread, so that other streams are not held up meanwhile.

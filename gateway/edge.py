@@ -14,9 +14,22 @@ from urllib.parse import parse_qs
 import orjson
 from django.urls import Resolver404, ResolverMatch, resolve
 
-from gateway.asked import LARGE_BODY_BYTES, SCOPE_KEY, TRUSTED_PROXY_KEY, App, Asked, Event, Receive, Scope, Send, raw_headers
+from gateway.asked import (
+    EDGE_KEY,
+    LARGE_BODY_BYTES,
+    SCOPE_KEY,
+    TRUSTED_PROXY_KEY,
+    App,
+    Asked,
+    Event,
+    Receive,
+    Scope,
+    Send,
+    raw_headers,
+)
 from gateway.conf import conf
 from gateway.errors import BadRequest, LoopRefused, MethodRefused, NotFound, NotJson, TooLarge, as_refusal
+from gateway.mcp import refusals
 from gateway.origins import (
     allowed_origin,
     is_preflight,
@@ -33,8 +46,10 @@ from gateway.workers.ledger import ledger
 from keys.services import LOCAL, Caller, admit, keys_are_required, sent_key
 
 URLCONF = "gateway.urls"
+# The path of the protocol that agents call tools by; its clients read refusals in a shape of their own.
+AGENTS = "mcp"
 # First parts of paths that are the gateway's, known route or not: an unknown one gets JSON, not the site's page.
-PREFIXES = frozenset({"bench", *(route.path.partition("/")[0] for one in FORMATS.values() for route in one.ROUTES)})
+PREFIXES = frozenset({"bench", AGENTS, *(route.path.partition("/")[0] for one in FORMATS.values() for route in one.ROUTES)})
 
 
 class Edge:
@@ -51,7 +66,8 @@ class Edge:
             return await self._live(scope, receive, send)
         headers = _headers_of(scope)
         wire_format, route = format_of_path(scope["path"].lstrip("/")), None
-        mine = scope["path"].lstrip("/").split("/", 1)[0] in PREFIXES
+        first = scope["path"].lstrip("/").split("/", 1)[0]
+        mine = first in PREFIXES
         origin = allowed_origin(headers) if mine else None
         try:
             refuse_foreign_host(headers)
@@ -67,7 +83,8 @@ class Edge:
                 app, scope, receive = await self._admit(match, wire_format, headers, scope, receive)
         except Exception as error:  # noqa: BLE001
             # The edge's boundary: whatever is wrong in here is a refusal to the caller, and a traceback to the log alone.
-            return await _refuse(render_refusal(wire_format, as_refusal(error), route), scope, send)
+            words = refusals if first == AGENTS else wire_format
+            return await _refuse(render_refusal(words, as_refusal(error), route), scope, send)
         await app(scope, receive, send)
 
     async def _admit(
@@ -93,7 +110,7 @@ class Edge:
         )
         _refuse_a_bench_asking(route, headers)
         app = self._stream_app if _streams(asked) else self._json_app
-        return app, {**scope, SCOPE_KEY: asked}, _replay(receive)
+        return app, {**scope, SCOPE_KEY: asked, EDGE_KEY: self}, _replay(receive)
 
 
 async def _caller(headers: Mapping[str, str], query: bytes, *, trusted_proxy: bool) -> Caller:

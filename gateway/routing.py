@@ -10,11 +10,29 @@ from typing import Any
 from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpResponse
 
-from gateway.asked import App, Asked, Receive, Scope, Send, asked_of, raw_headers
+from gateway.asked import EDGE_KEY, TRUSTED_PROXY_KEY, App, Asked, Event, Receive, Scope, Send, asked_of, raw_headers
 from gateway.consumers import EventsConsumer, StreamConsumer
+from gateway.mcp.http import BENCH_KEY, mcp_app
 from gateway.workers.ledger import ledger
 
+
+async def _agents_app(scope: Scope, receive: Receive, send: Send) -> None:
+    """Hand a call of an agent's to the protocol, with the edge for whatever its tools ask."""
+    kept = {name: scope[name] for name in (TRUSTED_PROXY_KEY,) if name in scope}
+
+    async def bench(inner: Scope, receive: Receive, send: Send) -> None:
+        await scope[EDGE_KEY]({**inner, **kept}, receive, send)
+
+    pending: list[Event] = [{"type": "http.request", "body": asked_of(scope).body, "more_body": False}]
+
+    async def with_body() -> Event:
+        return pending.pop() if pending else await receive()
+
+    await mcp_app({**scope, BENCH_KEY: bench}, with_body, send)
+
+
 _STREAMS: Mapping[str, App] = {
+    "agents": _agents_app,
     "generate": StreamConsumer.as_asgi(),  # type: ignore[no-untyped-call]
     "watch": EventsConsumer.as_asgi(),  # type: ignore[no-untyped-call]
 }

@@ -31,6 +31,10 @@ _VIEWS: dict[tuple[str, Task], Any] = {
 EVENTS = Route("GET", "bench/panels/<str:panel>/events", "watch", streams="always")
 
 
+# Agents' calls, each answered by a stream or not as the protocol has it.
+AGENTS = Route("POST", "mcp", "agents", streams="always")
+
+
 def _pattern(wire_format: WireFormat, route: Route) -> Any:
     """A format's route. Its format and itself go along as arguments: the edge reads them from the resolved match."""
     return path(route.path, _VIEWS[route.method, route.task].as_view(), {"wire_format": wire_format, "route": route})
@@ -42,6 +46,8 @@ _ROUTES.sort(key=lambda pair: pair[1].path.endswith(">"))
 
 urlpatterns = [
     *(_pattern(wire_format, route) for wire_format, route in _ROUTES),
+    # The view tells which methods there are; as above, no request gets to it.
+    path(AGENTS.path, GenerateView.as_view(), {"route": AGENTS}),
     path("bench/collections", CollectionsView.as_view()),
     path("bench/panels/<str:panel>", PanelView.as_view()),
     path("bench/panels/<str:panel>/events", PanelView.as_view(), {"route": EVENTS}),

@@ -8,7 +8,7 @@ from rest_framework.exceptions import APIException
 
 from gateway.errors import NobodyAnswered, Refusal
 from gateway.wire import anthropic_messages, gemini, ollama, openai_chat, openai_completions, openai_responses
-from gateway.wire.contract import Route, WireFormat
+from gateway.wire.contract import Refuses, Route, WireFormat
 
 _MODULES: tuple[WireFormat, ...] = (openai_chat, openai_responses, openai_completions, anthropic_messages, ollama, gemini)
 FORMATS: Mapping[str, WireFormat] = {module.NAME: module for module in _MODULES}
@@ -52,7 +52,7 @@ class RenderedRefusal:
     body: Any
 
 
-def render_refusal(wire_format: WireFormat, error: APIException, route: Route | None = None) -> RenderedRefusal:
+def render_refusal(wire_format: Refuses, error: APIException, route: Route | None = None) -> RenderedRefusal:
     """Give a refusal its status, headers and the format's body, as the route has it."""
     wait = getattr(error, "wait", None)
     headers = dict(getattr(error, "headers", {}))

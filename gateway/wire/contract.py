@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol
 from gateway.chat import ChatRequest
 from gateway.reply import PanelReply
 
-Task = Literal["generate", "count_tokens", "list_models", "show_model", "fixed", "watch"]
+Task = Literal["generate", "count_tokens", "list_models", "show_model", "fixed", "watch", "agents"]
 Streams = Literal["never", "when_asked", "unless_refused", "always"]
 
 
@@ -93,6 +93,14 @@ class StreamEncoder(Protocol):
     def keepalive(self) -> tuple[bytes, ...]: ...
     def finish(self, reply: PanelReply) -> tuple[bytes, ...]: ...
     def error(self, status: int, message: str, **extra: Any) -> tuple[bytes, ...]: ...
+
+
+class Refuses(Protocol):
+    """What refusals are told by: every format, and the protocol of agents."""
+
+    NAME: str
+
+    def render_error(self, status: int, message: str, **extra: Any) -> Any: ...
 
 
 class WireFormat(Protocol):
