@@ -8,7 +8,7 @@ import json
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from functools import partial
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import parse_qs
 
 import orjson
@@ -26,6 +26,7 @@ from gateway.wire import render_refusal
 from gateway.wire.contract import NoPanel, StreamEncoder
 from gateway.workers.ledger import ledger
 
+Piece = TypeVar("Piece")
 SEATED_WITHIN_SECONDS = 1.0
 _HEADERS = [
     (b"Cache-Control", b"no-cache, no-transform"),
@@ -93,8 +94,8 @@ class StreamConsumer(GatewayConsumer):
     async def _watch(self, opening: asyncio.Future[PanelRun | RecordedRun], encoder: StreamEncoder) -> None:
         await self.write(encoder.start())
         try:
-            async for piece in _with_silences(_pieces(opening), conf.keepalive_seconds):
-                await self.write(encoder.keepalive() if piece is None else encoder.text(piece))
+            async for events in _with_silences(_told_of(opening, encoder), conf.keepalive_seconds):
+                await self.write(encoder.keepalive() if events is None else events)
             await self.write(encoder.finish(await opening.result().result()))
         except Exception as error:  # noqa: BLE001
             # The stream's boundary: the 200 has gone, so the caller hears of it in the stream.
@@ -160,14 +161,16 @@ def _sse(name: str, payload: dict[str, Any], number: int | None = None) -> bytes
     return f"{numbered}event: {name}\ndata: ".encode() + json.dumps(payload).encode() + b"\n\n"
 
 
-async def _pieces(opening: asyncio.Future[PanelRun | RecordedRun]) -> AsyncIterator[str]:
-    """The pieces of a panel that is still being opened, perhaps."""
+async def _told_of(opening: asyncio.Future[PanelRun | RecordedRun], encoder: StreamEncoder) -> AsyncIterator[tuple[bytes, ...]]:
+    """The events of a panel that is still being opened, perhaps: which it is, where the format can say so, then its pieces."""
     run = await opening
+    if seated := getattr(encoder, "seated", None):
+        yield seated(run.panel_id)
     async for piece in run.pieces():
-        yield piece
+        yield encoder.text(piece)
 
 
-async def _with_silences(pieces: AsyncIterator[str], seconds: float) -> AsyncIterator[str | None]:
+async def _with_silences(pieces: AsyncIterator[Piece], seconds: float) -> AsyncIterator[Piece | None]:
     """Yield every piece, and None whenever so many seconds pass without one."""
     upcoming: asyncio.Future[Any] = asyncio.ensure_future(anext(pieces, None))
     try:

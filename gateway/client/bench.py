@@ -18,7 +18,7 @@ CONNECT_SECONDS = 10.0
 # A bench writes something into every stream every few seconds; so long a silence is a connection that is gone.
 SILENCE_SECONDS = 180.0
 # Between the end of a reply and the end of its seats' events, which come by another connection.
-EVENTS_SECONDS = 5.0
+EVENTS_SECONDS = 10.0
 Json = dict[str, Any]
 
 
@@ -43,16 +43,16 @@ class Bench:
 
     async def collections(self) -> list[Json]:
         """Every collection that may be asked: `name`, description, tags, members and so on. Raises BenchError."""
-        return list((await self._json("GET", "/bench/collections"))["collections"])
+        return list((await self._json("collections", "GET", "/bench/collections"))["collections"])
 
     async def panel(self, panel: str) -> Json:
         """A panel's `bench` object as far as it is, with `status` running, done or interrupted. Raises BenchError."""
-        return await self._json("GET", f"/bench/panels/{quote(panel, safe='')}")
+        return await self._json("panel", "GET", f"/bench/panels/{quote(panel, safe='')}")
 
     async def owed(self, *, limit: int | None = None, panel: str = "") -> Json:
         """The newest answers without a verdict, of one panel or of all: `owed`, `more`, `verdict`. Raises BenchError."""
         wanted = {"limit": limit, "panel": panel}
-        return await self._json("GET", "/bench/verdicts/owed", params={k: v for k, v in wanted.items() if v})
+        return await self._json("owed", "GET", "/bench/verdicts/owed", params={k: v for k, v in wanted.items() if v})
 
     async def verdict(self, call: str, useful: bool, **said: Any) -> Json:
         """Judge one seat's answer; `said`: note, real, false, score, correction. Raises BenchError.
@@ -60,7 +60,7 @@ class Bench:
         Returns `ok`, `call`, and `written`: False where this very verdict is on record already.
         """
         given = {name: value for name, value in said.items() if value is not None}
-        return await self._json("POST", "/bench/verdict", body={"call": call, "useful": useful, **given})
+        return await self._json("written", "POST", "/bench/verdict", body={"call": call, "useful": useful, **given})
 
     async def ask(self, question: Question, told: Told = nobody) -> Answer:
         """Ask a panel and wait for its reply; `told` hears what happens meanwhile, one thing at a time.
@@ -71,7 +71,6 @@ class Bench:
         watch = _Watch(self, told)
         try:
             async with self._sent("POST", "/v1/chat/completions", body=question.as_chat()) as response:
-                await watch.seated(response.headers.get("x-bench-panel", ""))
                 bench = await self._read(response, watch)
             await watch.rest()
         except httpx2.TransportError as error:
@@ -105,23 +104,26 @@ class Bench:
                 if event.name == "seat":
                     await seat_ended(json.loads(event.data)["seat"])
 
-    async def _json(self, method: str, path: str, *, body: Any = None, params: Mapping[str, Any] | None = None) -> Json:
+    async def _json(
+        self, told: str, method: str, path: str, *, body: Any = None, params: Mapping[str, Any] | None = None
+    ) -> Json:
+        """A reply that tells `told`, as no other server's does."""
         async with self._sent(method, path, body=body, params=params) as response:
             try:
                 found = json.loads(await response.aread())
-            except (ValueError, httpx2.TransportError) as error:
+                return {told: found[told], **found}
+            except (ValueError, LookupError, TypeError, httpx2.TransportError) as error:
                 raise UnreachableError(self.url, "answered with something else than a bench's JSON.") from error
-        return dict(found)
 
     @asynccontextmanager
     async def _sent(
         self, method: str, path: str, *, body: Any = None, params: Mapping[str, Any] | None = None
     ) -> AsyncIterator[httpx2.Response]:
         """Send one request; the reply's body is still to be read. Raises RefusedError, UnreachableError."""
-        request = self._http.build_request(method, self.url + path, json=body, params=params)
         try:
+            request = self._http.build_request(method, self.url + path, json=body, params=params)
             response = await self._http.send(request, stream=True)
-        except httpx2.TransportError as error:
+        except (httpx2.TransportError, httpx2.InvalidURL) as error:
             raise UnreachableError(self.url, f"does not answer: {error or type(error).__name__}.") from error
         try:
             if response.status_code != httpx2.codes.OK:
@@ -183,4 +185,6 @@ class _Watch:
 
 
 def _is_here(url: str) -> bool:
-    return urlsplit(url).hostname in ("127.0.0.1", "localhost", "::1")
+    with suppress(ValueError):
+        return urlsplit(url).hostname in ("127.0.0.1", "localhost", "::1")
+    return False

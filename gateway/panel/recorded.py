@@ -27,7 +27,7 @@ class RecordedRun:
 
     def __init__(self, request: Request, panel_id: str) -> None:
         self._request = request
-        self._panel_id = panel_id
+        self.panel_id = panel_id
 
     async def pieces(self) -> AsyncIterator[str]:
         """Yield the reply's Markdown, in one piece."""
@@ -39,7 +39,7 @@ class RecordedRun:
 
     async def _ended(self) -> PanelReply:
         request = self._request
-        read = partial(recorded_reply, request.caller, self._panel_id, request.base_url)
+        read = partial(recorded_reply, request.caller, self.panel_id, request.base_url)
         while True:
             reply = await asyncio.wrap_future(ledger().run(read))
             if status_of(reply) != "running":

@@ -50,6 +50,10 @@ class PanelRun:
         self._merging: asyncio.Task[Merged] | None = None
         self._interrupted = ""
 
+    @property
+    def panel_id(self) -> str:
+        return self.panel.id
+
     async def follow(self) -> None:
         """Gather the seats' answers as they come, merge them if asked to, and close the reply.
 

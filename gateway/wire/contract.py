@@ -82,7 +82,8 @@ class ListedCollection:
 class StreamEncoder(Protocol):
     """Turns a panel into one format's stream: events, each to be written by itself.
 
-    Call start once, then text and keepalive as they come, then finish or error.
+    Call start once, then text and keepalive as they come, then finish or error. One that can say which panel it is before
+    any text also has `seated(panel_id)`.
     """
 
     content_type: str

@@ -10,7 +10,7 @@ from gateway.chat import ChatRequest, Message, Part, TextPart
 from gateway.errors import BadRequest
 from gateway.reply import PanelReply
 from gateway.wire.contract import Rendered, Route, StreamEncoder
-from gateway.wire.openai_shape import KEEPALIVE, chunks_end, data_event, parts_of, role_of, usage
+from gateway.wire.openai_shape import KEEPALIVE, chunks_end, data_event, panel_comment, parts_of, role_of, usage
 
 # Functions of this format, as of every other; OpenAI's formats share them.
 from gateway.wire.openai_shape import render_count as render_count
@@ -94,6 +94,9 @@ class _Chunks:
 
     def start(self) -> tuple[bytes, ...]:
         return (self._chunk({"role": "assistant", "content": ""}),)
+
+    def seated(self, panel_id: str) -> tuple[bytes, ...]:
+        return (panel_comment(panel_id),)
 
     def text(self, piece: str) -> tuple[bytes, ...]:
         return (self._chunk({"content": piece}),)

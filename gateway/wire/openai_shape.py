@@ -70,6 +70,11 @@ def data_event(payload: Any) -> bytes:
     return b"data: " + json.dumps(payload).encode("ascii") + b"\n\n"
 
 
+def panel_comment(panel_id: str) -> bytes:
+    """Which panel a stream is of, before it has any text: a comment, which readers that do not look for it pass over."""
+    return f": panel {panel_id}\n\n".encode("ascii")
+
+
 def chunks_end(common: Mapping[str, Any], reply: PanelReply, *, include_usage: bool) -> tuple[bytes, ...]:
     """What follows the last choice of a stream of chunks; `common` is what every chunk has."""
     counts = [data_event({**common, "choices": [], "usage": usage(reply)})] if include_usage else []
