@@ -7,7 +7,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.utils import timezone
 
 from benchsite.asgi import application
@@ -17,22 +17,17 @@ from benchsite.jobs.daily import JOBS
 from benchsite.jobs.thread import daily_jobs
 from benchsite.server import BenchServer
 from collections_app.local.endpoint import local_endpoint
+from collections_app.management.base import BenchCommand
 from evidence.services import interrupt_running
 
 KILLED = "the server was killed before this seat had answered"
 
 
-class Command(BaseCommand):
-    help = (
-        "Serve the gateway and the dashboard on BENCH_BIND:BENCH_PORT (127.0.0.1:8123) until SIGTERM or Ctrl-C. "
-        "Example: BENCH_PORT=8200 python manage.py serve"
-    )
-
-    # Asked for below instead: a command that asks for its checks here gets an option to skip them.
-    requires_system_checks = ()
+class Command(BenchCommand):
+    help = "Serve the gateway and the dashboard on BENCH_BIND:BENCH_PORT (127.0.0.1:8123) until SIGTERM or Ctrl-C."
+    example = "BENCH_PORT=8200 python manage.py serve"
 
     def handle(self, *args: Any, **options: Any) -> None:
-        self.check()
         try:
             with owned(settings.BENCH_DATA_DIR):
                 self._serve()

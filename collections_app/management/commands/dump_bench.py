@@ -1,11 +1,11 @@
 """python manage.py dump_bench bench.toml: endpoints, models, collections, shapes and limits into a file."""
 
-from argparse import RawDescriptionHelpFormatter
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
+from collections_app.management.base import BenchCommand
 from collections_app.services.bench_dump import dump_bench
 from collections_app.services.bench_file import format_of, write_bench
 
@@ -13,17 +13,12 @@ HELP = """\
 Write endpoints, models, collections, shapes and limits as a file that load_bench reads.
 
 Never a secret: of a provider's key only the name of its environment variable is written.
-
-Example:
-  python manage.py dump_bench bench.toml
 """
 
 
-class Command(BaseCommand):
+class Command(BenchCommand):
     help = HELP
-
-    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        return super().create_parser(prog_name, subcommand, formatter_class=RawDescriptionHelpFormatter, **kwargs)
+    example = "python manage.py dump_bench bench.toml"
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path, nargs="?", help="where to write; without it, standard output")

@@ -1,15 +1,15 @@
 """python manage.py refresh_catalog [SOURCE ...]: read what others know about models again."""
 
 import json
-from argparse import RawDescriptionHelpFormatter
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from collections_app.catalog.merge import FactChange
 from collections_app.catalog.refresh import Outcome, Summary, UnknownSourceError, refresh
+from collections_app.management.base import NOISE, BenchCommand
 from collections_app.models import Fact
 
 MOST_SHOWN = 50
@@ -21,22 +21,21 @@ cannot be read, or that lists less than half of what it did, changes nothing: wh
 told. Exit status 1 when no source at all could be read. With -v 2 every item that was left out is told.
 
 Sources: models_dev, openrouter, freellmapi, or an endpoint's name for its own listing; all of them when none is named.
-
-Examples:
-  python manage.py refresh_catalog
-  python manage.py refresh_catalog models_dev groq --json
+"""
+EXAMPLE = """
+python manage.py refresh_catalog
+python manage.py refresh_catalog models_dev groq --json
 """
 
 
-class Command(BaseCommand):
+class Command(BenchCommand):
     help = HELP
-
-    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        return super().create_parser(prog_name, subcommand, formatter_class=RawDescriptionHelpFormatter, **kwargs)
+    example = EXAMPLE
+    reports = True
+    suppressed_base_arguments = NOISE  # -v stays: help tells of it
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("source", nargs="*", help="read these alone")
-        parser.add_argument("--json", action="store_true", help="print the summary as JSON")
         parser.add_argument(
             "--accept-shrunken", action="store_true", help="take a listing that has less than half of the models it had"
         )

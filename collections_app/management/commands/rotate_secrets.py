@@ -1,10 +1,10 @@
 """python manage.py rotate_secrets: keep every provider's key under a new secret."""
 
-from argparse import RawDescriptionHelpFormatter
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError
 
+from collections_app.management.base import BenchCommand
 from collections_app.sealing import UnsealError
 from collections_app.secret_file import NAME, SecretFileError
 from collections_app.services.provider_keys import rotate_secret
@@ -17,17 +17,13 @@ made before hold the old secret and the keys under it; to be safe from them, cha
 
 The secret is the file {NAME} in the data folder. The dashboard's own secret_key and keys in environment variables are
 not touched.
-
-Example:
-  python manage.py rotate_secrets
 """
 
 
-class Command(BaseCommand):
+class Command(BenchCommand):
     help = HELP
-
-    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        return super().create_parser(prog_name, subcommand, formatter_class=RawDescriptionHelpFormatter, **kwargs)
+    example = "python manage.py rotate_secrets"
+    reports = True
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -36,4 +32,5 @@ class Command(BaseCommand):
             raise CommandError(
                 f"nothing was changed: {refused}. Put the right file back, or clear those keys on their endpoints' pages."
             ) from refused
-        self.stdout.write(f"A new secret; {count} {'key is' if count == 1 else 'keys are'} kept under it.")
+        told = f"A new secret; {count} {'key is' if count == 1 else 'keys are'} kept under it."
+        self.report({"keys": count}, told, as_json=options["json"])

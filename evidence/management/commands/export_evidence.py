@@ -1,38 +1,31 @@
 """`python manage.py export_evidence`: what is known of models, or every call with its verdict, as CSV or JSON lines."""
 
 import json
-import os
-import sys
-from argparse import RawDescriptionHelpFormatter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
+from collections_app.management.base import BenchCommand
 from evidence.selectors.export import CALL_HEADER, calls_with_verdicts, records_by_shape
 from evidence.tables import RECORD_HEADER, lines, record_row
 
 MOST_DAYS = 36_500
-EXAMPLE = """examples:
-  python manage.py export_evidence --format csv > models.csv
-  python manage.py export_evidence --format jsonl --table calls --days 30 --output calls.jsonl
+EXAMPLE = """
+python manage.py export_evidence --format csv > models.csv
+python manage.py export_evidence --format jsonl --table calls --days 30 --output calls.jsonl
 """
 
 
-class Command(BaseCommand):
+class Command(BenchCommand):
     help = (
         "Write what is known of models, by shape of work: how often each was asked, answered and judged useful, with the 95 % "
         "interval; merges apart. Or, with --table calls, every call of the log with the verdict that counts, without prompts "
         "and answers."
     )
-
-    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        parser = super().create_parser(prog_name, subcommand, epilog=EXAMPLE, **kwargs)
-        # Django's own formatter would run the examples together into one paragraph.
-        parser.formatter_class = RawDescriptionHelpFormatter
-        return parser
+    example = EXAMPLE
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--format", choices=("csv", "jsonl"), required=True)
@@ -52,9 +45,8 @@ class Command(BaseCommand):
             with output.open("w", encoding="utf-8", newline="") as file:
                 count = _write(file, written)
         except BrokenPipeError:
-            # Whoever read it has had enough, as head has; nor is there anybody to tell when Python flushes at its end.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return
+            # Whoever read it has had enough.
+            raise
         except OSError as error:
             raise CommandError(f"{output} cannot be written: {error.strerror}.") from error
         self.stderr.write(f"{count - (format == 'csv'):,} rows written to {output}.")

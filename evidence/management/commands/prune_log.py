@@ -1,32 +1,25 @@
 """`python manage.py prune_log`: forget old panels and keep what they come to as evidence."""
 
-from argparse import RawDescriptionHelpFormatter
 from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
+from collections_app.management.base import BenchCommand
 from evidence.pruning import prune_panels
 
 MOST_DAYS = 36_500
-EXAMPLE = """example:
-  python manage.py prune_log --days 90
-"""
 
 
-class Command(BaseCommand):
+class Command(BenchCommand):
     help = (
         "Remove panels asked more than so many days ago, with their answers and verdicts. How often each model was asked, "
         "answered and was judged stays, by shape. Without --days: BENCH_LOG_DAYS, as the daily job does."
     )
-
-    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        parser = super().create_parser(prog_name, subcommand, epilog=EXAMPLE, **kwargs)
-        # Django's own formatter would run the example together into one paragraph.
-        parser.formatter_class = RawDescriptionHelpFormatter
-        return parser
+    example = "python manage.py prune_log --days 90"
+    reports = True
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--days", type=int, default=settings.BENCH_LOG_DAYS, help="how many days of the log to keep")
@@ -35,4 +28,5 @@ class Command(BaseCommand):
         if not 1 <= days <= MOST_DAYS:
             raise CommandError(f"--days {days}: the days to keep, from 1 to {MOST_DAYS:,}. BENCH_LOG_DAYS=0 keeps all of them.")
         gone = prune_panels(timezone.now() - timedelta(days=days))
-        self.stdout.write(f"{gone.panels:,} panels and {gone.calls:,} calls removed; their counts are kept.")
+        told = f"{gone.panels:,} panels and {gone.calls:,} calls removed; their counts are kept."
+        self.report({"panels": gone.panels, "calls": gone.calls}, told, as_json=options["json"])

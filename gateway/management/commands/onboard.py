@@ -1,19 +1,19 @@
 """python manage.py onboard: from a key in the environment, or a server of this machine, to models that answer."""
 
 import json
-from argparse import ArgumentTypeError, RawDescriptionHelpFormatter
+from argparse import ArgumentTypeError
 from collections.abc import Iterator, Sequence
-from textwrap import fill
 from typing import Any
 
 from auditlog.context import set_extra_data
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from collections_app.catalog.onboarding.adding import CannotAddError, endpoint_at, endpoint_for, missing_fields
 from collections_app.catalog.onboarding.first_run import take_in_shipped
 from collections_app.catalog.onboarding.offers import Offer, fields_found, key_found, keys_found, offers, providers
 from collections_app.catalog.onboarding.probe_local import PORTS, LocalServer, probe
 from collections_app.catalog.providers import Provider
+from collections_app.management.base import BenchCommand
 from collections_app.models import Endpoint
 from collections_app.secret_file import SecretFileError
 from collections_app.selectors import nearest
@@ -21,7 +21,7 @@ from collections_app.services.provider_keys import NO_KEY, is_key, store_key
 from gateway.management.at_endpoint import Wish, onboard_models
 from gateway.management.terminal import Terminal, printable, somebody_is_there
 
-USUAL = fill(", ".join(f"{port} ({name})" for port, name in PORTS.items()), 120)
+USUAL = ", ".join(f"{port} ({name})" for port, name in PORTS.items())
 HELP = f"""\
 Add a provider's endpoint and models of it, and try each with one short call.
 
@@ -30,20 +30,21 @@ With one: adds its endpoint, lists its models with what is known of them, adds t
 --local looks for model servers on this machine, at the ports given or else at
 {USUAL}.
 
-Examples:
-  python manage.py onboard
-  python manage.py onboard groq --all-free
-  python manage.py onboard openrouter --add qwen/qwen3-coder:free openai/gpt-oss-120b:free
-  python manage.py onboard cloudflare-workers-ai --set CLOUDFLARE_ACCOUNT_ID=0123abcd --all-free
-  python manage.py onboard --local 8080 11434
+With --json nothing is asked.
+"""
+EXAMPLE = """
+python manage.py onboard
+python manage.py onboard groq --all-free
+python manage.py onboard openrouter --add qwen/qwen3-coder:free openai/gpt-oss-120b:free
+python manage.py onboard cloudflare-workers-ai --set CLOUDFLARE_ACCOUNT_ID=0123abcd --all-free
+python manage.py onboard --local 8080 11434
 """
 
 
-class Command(BaseCommand):
+class Command(BenchCommand):
     help = HELP
-
-    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        return super().create_parser(prog_name, subcommand, formatter_class=RawDescriptionHelpFormatter, **kwargs)
+    example = EXAMPLE
+    reports = True
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("provider", nargs="?", help="its id in models.dev, such as groq, or the name of an endpoint here")
@@ -54,7 +55,6 @@ class Command(BaseCommand):
             "--set", nargs="+", default=[], type=_pair, metavar="NAME=VALUE", help="what the provider's URL needs"
         )
         parser.add_argument("--yes", action="store_true", help="ask nothing: of a provider add the free models")
-        parser.add_argument("--json", action="store_true", help="print what was found and done as JSON, and ask nothing")
 
     def handle(self, *args: Any, provider: str | None, **options: Any) -> None:
         self._options = options

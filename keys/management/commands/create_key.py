@@ -1,34 +1,26 @@
 """python manage.py create_key NAME: make a gateway key and print it, this once; all else that it says goes to stderr."""
 
 import reprlib
-from argparse import RawDescriptionHelpFormatter
 from collections.abc import Iterator
 from datetime import UTC, datetime, time
 from typing import Any
 
 from auditlog.context import set_extra_data
 from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 from django.utils.dateparse import parse_date, parse_datetime
 
+from collections_app.management.base import BenchCommand
 from collections_app.models import Collection
 from keys.models import GatewayKey
-from keys.services import create_key, keys_are_required
-
-HELP = """\
-Make a gateway key. Prints the key alone on stdout, this once: what is kept is its hash.
-
-Example:
-  python manage.py create_key editor --collections core,review --rpm 60 --expires 2027-06-30
-"""
+from keys.services import NewKey, create_key, keys_are_required
 
 
-class Command(BaseCommand):
-    help = HELP
-
-    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        return super().create_parser(prog_name, subcommand, formatter_class=RawDescriptionHelpFormatter, **kwargs)
+class Command(BenchCommand):
+    help = "Make a gateway key. Prints the key alone on stdout, this once: what is kept is its hash."
+    example = "python manage.py create_key editor --collections core,review --rpm 60 --expires 2027-06-30"
+    reports = True
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("name", help="whose it is: an app, a person; the call log keeps it")
@@ -52,7 +44,18 @@ class Command(BaseCommand):
         for line in _about(made.row):
             # Not in the red of errors, which is stderr's own.
             self.stderr.write(line, lambda text: text)
-        self.stdout.write(made.text)
+        self.report(_as_json(made), made.text, as_json=options["json"])
+
+
+def _as_json(made: NewKey) -> dict[str, Any]:
+    key = made.row
+    return {
+        "key": made.text,
+        "name": key.name,
+        "collections": [each.name for each in key.collections.all()],
+        "rpm": key.rpm,
+        "expires_at": key.expires_at.isoformat() if key.expires_at else None,
+    }
 
 
 def _collections(names: str | None) -> list[Collection]:

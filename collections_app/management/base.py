@@ -1,0 +1,79 @@
+"""What every command of this project has in common: how it is told about, how it fails, how it stops.
+
+    class Command(BenchCommand):
+        help = "Do a thing."
+        example = "python manage.py thing --json"
+        reports = True
+
+Knows no command and no row; each app's commands begin from it.
+"""
+
+import json
+import os
+import sys
+from argparse import RawDescriptionHelpFormatter
+from textwrap import fill, indent
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import OperationalError, ProgrammingError
+
+# Of a shell: what a process ends with whom Ctrl-C has ended.
+INTERRUPTED = 130
+# Django's own, which work all the same; -v stays with commands whose help tells of it.
+NOISE = {"--version", "--settings", "--pythonpath", "--traceback", "--no-color", "--force-color"}
+
+
+class Paragraphs(RawDescriptionHelpFormatter):
+    """Each paragraph as wide as the terminal; one with indented lines, such as an example, is left as it is."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return "\n\n".join(
+            part if "\n " in f"\n{part}" else fill(" ".join(part.split()), width) for part in text.strip().split("\n\n")
+        )
+
+
+class BenchCommand(BaseCommand):
+    """`help` and `example` keep their line breaks. `reports`: there is something to tell, with --json as JSON.
+
+    Exit status: 0 done, 1 refused or failed with the reason on standard error, 2 for arguments that make no sense, 130
+    interrupted. A reader who has had enough, as head has, is no failure. `checks`: the site's settings are checked before.
+    """
+
+    example = ""
+    reports = False
+    # Asked for in execute instead: a command that asks for its checks here gets an option to skip them.
+    requires_system_checks = ()
+    checks = True
+    suppressed_base_arguments = NOISE | {"--verbosity"}
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        kwargs.setdefault("formatter_class", Paragraphs)
+        kwargs.setdefault("epilog", f"Example:\n{indent(self.example.strip(), '  ')}")
+        parser = super().create_parser(prog_name, subcommand, **kwargs)
+        if self.reports:
+            parser.add_argument("--json", action="store_true", help="print what came of it as JSON")
+        return parser
+
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        try:
+            if self.checks and not options.get("skip_checks"):
+                self.check()
+            return super().execute(*args, **options)
+        except (OperationalError, ProgrammingError) as error:
+            raise CommandError(f"the database does not answer: {error}. `python manage.py migrate` makes a new one.") from error
+        except BrokenPipeError:
+            # Nor is there anybody to tell when Python flushes at its end.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return None
+
+    def run_from_argv(self, argv: list[str]) -> None:
+        try:
+            super().run_from_argv(argv)
+        except KeyboardInterrupt:
+            self.stderr.write("Interrupted.")
+            sys.exit(INTERRUPTED)
+
+    def report(self, fields: Any, text: str, *, as_json: bool) -> None:
+        """Tell what came of it: `fields` as JSON, or `text`."""
+        self.stdout.write(json.dumps(fields, ensure_ascii=False) if as_json else text)
