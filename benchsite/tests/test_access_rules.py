@@ -25,7 +25,9 @@ RULES = (
     ("open", ("$", "favicon.ico$", "healthz$", "readyz$", "admin/login/$")),
     ("link", ("verdict/<str:token>/$",)),
     ("dashboard", ("admin/",)),
-    ("key", ("v1/", "v1beta/", "api/", "bench/", "chat/completions$", "completions$", "messages", "models", "responses")),
+    ("key", ("v1/", "v1beta/", "api/", "bench/", "mcp$")),
+    # Those of OpenAI's and Anthropic's that answer without /v1 too.
+    ("key", ("chat/completions$", "completions$", "messages", "models", "responses")),
 )
 SAMPLES = {"<id>": "1", "(?P<url>.*)$": "nowhere/", "<path:model>": "bench/pair", "<path:content_type_id>": "1"}
 
