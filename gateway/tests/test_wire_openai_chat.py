@@ -219,7 +219,8 @@ def test_a_failed_stream_ends_in_an_error_and_never_in_done():
         (400, "invalid_request_error", None),
         (401, "invalid_request_error", "invalid_api_key"),
         (429, "requests", "rate_limit_exceeded"),
-        (502, "server_error", None),
+        (500, "server_error", None),
+        (502, "api_error", None),
     ],
 )
 def test_errors_have_openais_four_fields(status, kind, code):

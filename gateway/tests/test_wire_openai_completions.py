@@ -119,5 +119,5 @@ def test_what_is_sent_before_the_first_text_is_a_comment():
 def test_a_failed_stream_ends_in_an_error_and_never_in_done():
     encoder = openai_completions.stream_encoder(parse(stream=True), ROUTE)
     (body,) = events(encoder.error(502, "Nobody answered.", bench={"panel": "p1"}))
-    assert body["error"] == {"message": "Nobody answered.", "type": "server_error", "param": None, "code": None}
+    assert body["error"] == {"message": "Nobody answered.", "type": "api_error", "param": None, "code": None}
     assert body["bench"] == {"panel": "p1"}

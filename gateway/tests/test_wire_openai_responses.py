@@ -309,7 +309,7 @@ def test_a_stream_is_ascii_and_keeps_alive_with_a_comment():
 
 
 @pytest.mark.parametrize(
-    ("status", "code", "kind"), [(502, "server_error", "server_error"), (429, "rate_limit_exceeded", "requests")]
+    ("status", "code", "kind"), [(502, "server_error", "api_error"), (429, "rate_limit_exceeded", "requests")]
 )
 def test_a_failed_stream_says_so_flat_and_nested_and_then_that_the_response_failed(status, code, kind):
     encoder = openai_responses.stream_encoder(parse(stream=True), ROUTE)

@@ -12,7 +12,8 @@ from gateway.wire.reading import Fields, kind_of
 
 KEEPALIVE = b": seats are thinking\n\n"
 _ROLES: dict[str, Role] = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
-_TYPES = {429: "requests"}
+# A panel that nobody answered is no `server_error`: clients that read this in a stream ask again, up to ten more panels.
+_TYPES = {429: "requests", 502: "api_error"}
 _CODES = {401: "invalid_api_key", 429: "rate_limit_exceeded"}
 
 
