@@ -8,6 +8,7 @@
 Knows no command and no row; each app's commands begin from it.
 """
 
+import io
 import json
 import os
 import sys
@@ -68,6 +69,10 @@ class BenchCommand(BaseCommand):
             return None
 
     def run_from_argv(self, argv: list[str]) -> None:
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                # Text from elsewhere may have what a terminal's encoding has not.
+                stream.reconfigure(errors="backslashreplace")
         try:
             super().run_from_argv(argv)
         except KeyboardInterrupt:
@@ -76,4 +81,4 @@ class BenchCommand(BaseCommand):
 
     def report(self, fields: Any, text: str, *, as_json: bool) -> None:
         """Tell what came of it: `fields` as JSON, or `text`."""
-        self.stdout.write(json.dumps(fields, ensure_ascii=False) if as_json else text)
+        self.stdout.write(json.dumps(fields) if as_json else text)

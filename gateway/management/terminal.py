@@ -28,7 +28,8 @@ class Terminal:
     def under_way(self, line: str) -> None:
         """One line that the next one overwrites; empty: none."""
         if self._err.isatty():
-            self._err.write(f"\r\x1b[K{printable(line, 100)}", ending="")
+            # Not in the red of errors, which is stderr's own.
+            self._err.write(f"\r\x1b[K{printable(line, 100)}", lambda text: text, ending="")
             self._err.flush()
 
     def confirm(self, question: str) -> bool:

@@ -56,7 +56,8 @@ class Command(BenchCommand):
 
     def _progress(self, source: str, done: int, total: int) -> None:
         """One line that is written over: which source is being read."""
-        self.stderr.write(f"\r\x1b[K{f'{done + 1}/{total} {source} ...' if source else ''}", ending="")
+        # Not in the red of errors, which is stderr's own.
+        self.stderr.write(f"\r\x1b[K{f'{done + 1}/{total} {source} ...' if source else ''}", lambda text: text, ending="")
         self.stderr.flush()
 
 
