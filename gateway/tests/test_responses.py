@@ -123,8 +123,8 @@ REFUSED = [
 
 
 @pytest.mark.parametrize("fields", REFUSED, ids=lambda fields: next(iter(fields)))
-def test_a_refusal_is_the_same_streamed_and_not_and_asks_nobody(client, upstream, fields):
-    before = len(upstream.requests)
+def test_a_refusal_is_the_same_streamed_and_not_and_asks_nobody(client, server, fields):
+    before = server.rows("select count(*) from evidence_panel")
     refusals = []
     for stream in (False, True):
         with pytest.raises(openai.BadRequestError) as refusal:
@@ -132,7 +132,7 @@ def test_a_refusal_is_the_same_streamed_and_not_and_asks_nobody(client, upstream
         refusals.append((refusal.value.status_code, refusal.value.body))
     assert refusals[0] == refusals[1]
     assert refusals[0][1]["param"].partition("[")[0] == next(iter(fields))
-    assert len(upstream.requests) == before
+    assert server.rows("select count(*) from evidence_panel") == before
 
 
 def test_an_unknown_collection_is_refused_with_all_of_them(client):
@@ -148,15 +148,15 @@ def test_what_would_be_stored_is_not_found(client):
         assert missing.value.body["message"].startswith("There is no route /v1/responses/resp_1")
 
 
-def test_input_tokens_are_the_size_estimate_and_ask_nobody(client, upstream):
-    before = len(upstream.requests)
+def test_input_tokens_are_the_size_estimate_and_ask_nobody(client, server):
+    before = server.rows("select count(*) from evidence_panel")
     counted = client.responses.input_tokens.count(model="bench/pair", input="a" * 4000, tools=[FUNCTION])
     assert (counted.object, counted.input_tokens) == ("response.input_tokens", 1100)
     with_system = client.responses.input_tokens.count(model="bench/pair", input="a" * 4000, instructions="b" * 400)
     assert with_system.input_tokens == 1210
     with pytest.raises(openai.NotFoundError):
         client.responses.input_tokens.count(model="bench/none", input="x")
-    assert len(upstream.requests) == before
+    assert server.rows("select count(*) from evidence_panel") == before
 
 
 def test_nobody_answering_is_a_502(client):
