@@ -39,7 +39,7 @@ class Command(BenchCommand):
         try:
             report = move_in(Folder(folder), dry_run=dry_run, progress=self._progress)
         except NotABenchError as refused:
-            raise CommandError(f"nothing was brought over: {refused}.") from refused
+            raise CommandError(f"nothing was brought over: {refused}") from refused
         except OperationalError as busy:
             raise CommandError(f"not all was brought over: {busy}. What had come in stays; run it again.") from busy
         finally:
@@ -54,12 +54,12 @@ class Command(BenchCommand):
         if self.stderr.isatty() and time.monotonic() - self._shown_at >= SHOWN_EVERY:
             self._shown_at = time.monotonic()
             share = f" {min(done / size, 1):4.0%}" if size else ""
-            self.stderr.write(f"\r\x1b[K{path}{share}", ending="")
+            self.stderr.write(f"\r\x1b[K{path}{share}", str, ending="")
             self.stderr.flush()
 
     def _clear(self) -> None:
         if self._shown_at:
-            self.stderr.write("\r\x1b[K", ending="")
+            self.stderr.write("\r\x1b[K", str, ending="")
             self.stderr.flush()
 
 
