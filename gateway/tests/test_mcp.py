@@ -51,6 +51,7 @@ def test_an_agent_lists_asks_reads_and_judges(bench, door):
         assert text(read) == text(asked)
 
     through(door, bench, story)
+    assert not any(said in bench.log for said in ("Is it stale?", "stale read", "Be brief", "Traceback"))
 
 
 @pytest.mark.parametrize("door", EITHER, ids=str)
