@@ -29,11 +29,13 @@ MODELS = {
     "slower": {"model": "slow-2"},
     "echo": {"model": "echo", "status": "ad_hoc"},
     "eyes": {"model": "say-I-see.", "vision": True, "status": "ad_hoc"},
+    "ticker": {"model": "tick-0.05"},
     "broken": {"model": "err-500", "status": "ad_hoc"},
 }
 COLLECTIONS = {
     "pair": ["fast", "slow"],
     "late": ["fast", "slower"],
+    "ticking": ["ticker", "fast"],
     "echoing": ["echo"],
     "seeing": ["eyes"],
     "failing": ["broken"],
@@ -223,7 +225,7 @@ def on_screen(got: bytes) -> str:
     return "\n".join(line.rpartition("\r\x1b[K")[2] for line in lines)
 
 
-@pytest.mark.parametrize("options", [("late",), ("pair", "--merged")], ids=str)
+@pytest.mark.parametrize("options", [("late",), ("ticking", "--merged")], ids=str)
 def test_on_one_terminal_progress_takes_no_text_away(bench, screen, options):
     collection, *rest = options
     child = Child(bench, collection, "x", *rest, out=screen.theirs, err=screen.theirs)
