@@ -198,6 +198,19 @@ REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": [],
     "UNAUTHENTICATED_USER": None,
     "EXCEPTION_HANDLER": "gateway.views.refusal",
+    "DEFAULT_SCHEMA_CLASS": "gateway.schema.spectacular.DeclaredSchema",
+}
+
+# /api-schema: what is declared in gateway/schema, as one document.
+SPECTACULAR_SETTINGS = {
+    "OAS_VERSION": "3.1.1",
+    "TITLE": "Benchsite",
+    "DESCRIPTION": (BASE_DIR / "gateway/schema/about.md").read_text(),
+    "VERSION": BENCH_VERSION,
+    "LICENSE": {"name": "MIT"},
+    "SERVERS": [{"url": "/", "description": "This server."}],
+    "SCHEMA_PATH_PREFIX": "",
+    "POSTPROCESSING_HOOKS": ["gateway.schema.spectacular.with_components", "benchsite.api.site_paths.with_site_paths"],
 }
 
 UNFOLD = {

@@ -1,0 +1,1 @@
+"""The routes written down: /api-schema for programs, /api-docs for people."""

@@ -1,0 +1,1 @@
+"""What each format says, beside its twin in gateway/wire: one module a format."""
