@@ -102,8 +102,8 @@ def read_verdict(payload: Any) -> dict[str, Any]:
 
 def read_owed_query(query: Mapping[str, str]) -> tuple[int, str]:
     """Return how many verdicts owed are wanted, and of which panel, empty for all. Raises MalformedQuery."""
-    limit = query.get("limit") or str(OWED_AT_ONCE)
-    if not (limit.isascii() and limit.isdigit() and 1 <= int(limit[:6]) <= MOST_OWED_AT_ONCE):
+    limit = query.get("limit", str(OWED_AT_ONCE))
+    if not (limit.isascii() and limit.isdigit() and len(limit) < 10 and 1 <= int(limit) <= MOST_OWED_AT_ONCE):
         raise MalformedQuery(f"limit: a number from 1 to {MOST_OWED_AT_ONCE}; {OWED_AT_ONCE} when left out.")
     return int(limit), query.get("panel", "")
 

@@ -35,7 +35,15 @@ def test_an_answer_is_owed_until_it_is_judged_as_it_is_said(server):
 
 
 @pytest.mark.parametrize(
-    ("query", "status"), [("limit=0", 400), ("limit=x", 400), ("panel=p20260101-000000-0000", 404), ("panel=%00", 404)]
+    ("query", "status"),
+    [
+        ("limit=0", 400),
+        ("limit=x", 400),
+        ("limit=", 400),
+        ("limit=0000019999999", 400),
+        ("panel=p20260101-000000-0000", 404),
+        ("panel=%00", 404),
+    ],
 )
 def test_what_cannot_be_told_is_refused_in_json(server, query, status):
     reply = server.request("GET", f"/bench/verdicts/owed?{query}")
