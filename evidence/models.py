@@ -28,6 +28,7 @@ class Panel(models.Model):
     prompt_tokens = models.PositiveIntegerField(help_text="The size estimate.")
     skipped = models.JSONField(default=list, help_text="Seats that were not asked, and why.")
     ignored = models.JSONField(default=list, help_text="Settings of the request that a panel does not pass on.")
+    held_by = models.CharField(max_length=100, blank=True, help_text="The process that it was asked of.")
 
     class Meta:
         ordering = ["-asked_at", "-id"]
@@ -85,6 +86,8 @@ class Call(models.Model):
     output_tokens = models.PositiveBigIntegerField(null=True)
     upstream_status = models.PositiveSmallIntegerField(null=True, help_text="HTTP status.")
     ended_as = models.PositiveSmallIntegerField(null=True, help_text="1 for the panel's first call that ended, then 2.")
+    held_by = models.CharField(max_length=100, blank=True, help_text="The process that asks; empty while the call is queued.")
+    sent_at = models.DateTimeField(null=True, help_text="When a worker took it to ask its provider, where workers do.")
 
     class Meta:
         ordering = ["panel_id", "id"]
@@ -199,3 +202,21 @@ class Tally(models.Model):
 
     def __str__(self) -> str:
         return f"{self.alias} on {self.shape}, {self.day}: {self.asked} asked"
+
+
+class Process(models.Model):
+    """One process of a bench that has several, and when it last said that it is there."""
+
+    class Kind(models.TextChoices):
+        WEB = "web"
+        WORKER = "worker"
+
+    name = models.CharField(max_length=100, unique=True, help_text="host:pid:random")
+    kind = models.CharField(max_length=10, choices=Kind.choices)
+    seen_at = models.DateTimeField(db_index=True)
+
+    class Meta:
+        verbose_name_plural = "processes"
+
+    def __str__(self) -> str:
+        return self.name
