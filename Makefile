@@ -67,7 +67,8 @@ screenshots: $(BROWSER)
 # The pins of pyproject.toml with everything that they need, and the hash of every file.
 lock: $(DEV)
 	$(LOCK) pyproject.toml -o requirements.txt
-	$(LOCK) pyproject.toml --extra dev -c requirements.txt -o requirements-dev.txt
+	$(LOCK) pyproject.toml --extra distributed -c requirements.txt -o requirements-distributed.txt
+	$(LOCK) pyproject.toml --extra dev --extra distributed -c requirements-distributed.txt -o requirements-dev.txt
 	$(LOCK) --group local --no-deps -o requirements-local.txt
 	$(LOCK) --group sdks -o .ci/sdks/requirements-previous.txt
 	$(LOCK) --group llm -o .ci/sdks/requirements-llm.txt
