@@ -10,7 +10,7 @@ bench.E004  behind a public URL without a token         bench.E009  BENCH_BIND t
 bench.E005  allowed origins of another form             bench.E010  allowed hosts of another form
 bench.W001  a public URL that sends secrets in clear    bench.W002  open to the network under no name
 bench.W003  trusted proxies without a token             bench.E011  a number that no such setting can have
-bench.W004  a proxy that is not said to be trusted
+bench.W004  a proxy that is not said to be trusted     bench.E012  a database of another kind
 """
 
 import re
@@ -26,6 +26,8 @@ from benchsite.proxies import networks
 from collections_app.models.base_url import DEFAULT_PORTS, origin_of
 
 SHORTEST_TOKEN = 16
+# What is written by hand in SQL is written for these two.
+ENGINES = ("django.db.backends.postgresql", "django.db.backends.sqlite3")
 # A range this wide is no proxy's network.
 _WIDEST = {4: 8, 6: 16}
 _HOST = re.compile(r"(\[[0-9a-f:]+\]|[a-z0-9]([a-z0-9._-]*[a-z0-9])?)(:\d{1,5})?", re.IGNORECASE)
@@ -169,6 +171,13 @@ def _debug() -> Iterator[CheckMessage]:
         yield Error("DEBUG is on, and error pages show settings and requests to whoever asks.", hint=hint, id="bench.E008")
 
 
+def _database() -> Iterator[CheckMessage]:
+    engine = settings.DATABASES["default"]["ENGINE"]
+    if engine not in ENGINES:
+        hint = "Set DATABASE_URL to a postgres:// URL, or leave it out for SQLite in BENCH_DATA_DIR."
+        yield Error(f"The call log is kept in PostgreSQL or SQLite, and not by {engine}.", hint=hint, id="bench.E012")
+
+
 _RULES = (
     _weak_token,
     _bind,
@@ -179,6 +188,7 @@ _RULES = (
     _trusted_proxies,
     _debug,
     _numbers,
+    _database,
 )
 
 

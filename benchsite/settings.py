@@ -10,6 +10,7 @@ from typing import Any
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
+from benchsite.database import database_in
 from benchsite.secret import secret_key_in
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -162,20 +163,8 @@ CSRF_TRUSTED_ORIGINS = [BENCHWARMERS_PUBLIC_URL] if BENCHWARMERS_PUBLIC_URL else
 
 # --- The database --------------------------------------------------------------------------------
 
-DATABASES = {
-    "default": {
-        "ENGINE": "django.db.backends.sqlite3",
-        "NAME": BENCH_DATA_DIR / "bench.sqlite3",
-        "OPTIONS": {
-            # A transaction that begins by reading and then writes cannot wait for another writer:
-            # SQLite fails it at once. IMMEDIATE takes the write lock first, and waits.
-            "transaction_mode": "IMMEDIATE",
-            "timeout": 30,
-            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-16000;",
-        },
-        "TEST": {"NAME": BENCH_DATA_DIR / "test.sqlite3"},
-    },
-}
+# SQLite in the data folder, or the PostgreSQL that is named (benchsite/database.py).
+DATABASES = {"default": database_in(env.str("DATABASE_URL", default="").strip(), BENCH_DATA_DIR)}
 
 # Where several processes count together; without, each counts for itself.
 REDIS_URL = env.str("REDIS_URL", default="")

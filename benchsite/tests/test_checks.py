@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from django.conf import settings as django_settings
 from django.core.checks import CheckMessage, Error, run_checks
 from django.test import override_settings
 
@@ -108,6 +109,13 @@ def test_what_is_unwise_is_a_warning(settings: Mapping[str, Any], ids: list[str]
     complaints = found(settings)
     assert [complaint.id for complaint in complaints] == ids
     assert not any(isinstance(complaint, Error) for complaint in complaints)
+
+
+def test_another_database_than_the_two_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(django_settings.DATABASES["default"], "ENGINE", "django.db.backends.mysql")
+    (complaint,) = found({})
+    assert complaint.id == "bench.E012"
+    assert "django.db.backends.mysql" in complaint.msg
 
 
 def test_no_secret_is_repeated() -> None:
