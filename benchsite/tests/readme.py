@@ -1,9 +1,11 @@
-"""The README as its readers use it: the commands that they would copy."""
+"""The README as its readers use it: the commands that they would copy, and the tree, whole in docs/architecture.md."""
 
 import re
 from pathlib import Path
 
-TEXT = (Path(__file__).parents[2] / "README.md").read_text()
+ROOT = Path(__file__).parents[2]
+TEXT = (ROOT / "README.md").read_text()
+ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text()
 ADDRESS = "127.0.0.1:8123"
 
 
@@ -25,11 +27,11 @@ def sections(content: str) -> dict[str, str]:
     return dict(found)
 
 
-def tree() -> list[str]:
-    """Every file and folder that the tree names, from the root; those in a line's description are in that line's folder."""
+def tree(text: str = ARCHITECTURE) -> list[str]:
+    """Every file and folder that a tree names, from the root; those in a line's description are in that line's folder."""
     named: list[str] = []
     above: list[str] = []
-    for line in re.findall(r"```\n(benchsite/.*?)```", TEXT, re.DOTALL)[0].splitlines():
+    for line in re.findall(r"```\n(benchsite/.*?)```", text, re.DOTALL)[0].splitlines():
         depth = (len(line) - len(line.lstrip())) // 4
         told = re.match(r" *((?:[\w.]+(?:/|\.py) +)+)(.*)", line)
         assert told, line

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from benchsite.tests.docs import commands
 from benchsite.tests.docs.blocks import NODE, REASONS, ROOT, blocks, documents, examples, server_of
 from benchsite.tests.docs.comparing import same
 from benchsite.tests.docs.running import Reader, read, rewritten, writes
@@ -64,11 +65,29 @@ def test_what_is_not_run_says_why_or_where_it_is_from(path: Path) -> None:
         if mark.startswith("not run: "):
             assert mark.removeprefix("not run: ") in REASONS, place
         elif mark.startswith("from "):
-            assert block.text in (ROOT / mark.removeprefix("from ")).read_text(), place
+            assert unindented(block.text) in unindented((ROOT / mark.removeprefix("from ")).read_text()), place
         else:
             assert mark in ("", "fails", "make sdks"), place
             assert not re.search(r"\bmake \w|manage\.py serve", block.text if block.runs else ""), f"{place}: it would not end"
         assert block.language not in ("bash", "shell", "console", "javascript", "py"), f"{place}: write sh, js or python"
+
+
+def unindented(text: str) -> str:
+    return "\n".join(line.strip() for line in text.splitlines())
+
+
+@every_document
+def test_every_file_that_it_names_is_there(path: Path) -> None:
+    named = re.findall(r"`((?:benchsite|gateway|evidence|keys|collections_app|plugin|benchmarks)/[\w./-]*)`", path.read_text())
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+def test_commands_are_told_as_they_tell_themselves() -> None:
+    path = ROOT / "docs" / "commands.md"
+    above, _, told = path.read_text().partition(f"{commands.BEGINS}\n\n")
+    if writes():
+        path.write_text(f"{above}{commands.BEGINS}\n\n{commands.page()}")
+    assert told == commands.page()
 
 
 @every_document

@@ -57,14 +57,15 @@ def documents() -> list[Path]:
 
 
 def blocks(text: str) -> Iterator[Block]:
-    """Every fenced block in order. A fence inside a longer fence is text."""
+    """Every fenced block in order, indented ones too. A fence inside a longer fence is text."""
     lines = text.splitlines()
     at = 0
     while at < len(lines):
-        opened = re.match(r"^(`{3,})(\w*) *(?:\((.*)\))?$", lines[at])
+        opened = re.match(r"^( *)(`{3,})(\w*) *(?:\((.*)\))?$", lines[at])
         if opened:
-            end = next(number for number in range(at + 1, len(lines)) if lines[number] == opened[1])
-            yield Block(opened[2], opened[3] or "", at + 1, end, "\n".join(lines[at + 1 : end]))
+            end = next(number for number in range(at + 1, len(lines)) if lines[number] == opened[1] + opened[2])
+            inside = (line.removeprefix(opened[1]) for line in lines[at + 1 : end])
+            yield Block(opened[3], opened[4] or "", at + 1, end, "\n".join(inside))
             at = end
         at += 1
 

@@ -12,6 +12,7 @@ _VARIES = (
     (r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?\b", "<time>"),
     (r"\b\d+(?:\.\d+)? (?:s|ms|seconds)\b", "<seconds>"),
     (r'("(?:\w*seconds|created|created_at|completed_at|\w*_duration)": ?)[\d.]+', r"\1<number>"),
+    (r"\banswer-[0-9a-f]{12}\b", "<mark>"),
     (r"\b([a-z]+[-_])?[0-9a-f]{16,}\b", "<id>"),
 )
 

@@ -78,7 +78,7 @@ def _prompt(content: Any) -> str:
 
 
 def _asked(base_url: str, body: dict[str, Any]) -> str:
-    whole = {name: value for name, value in body.items() if not name.startswith("stream")} | {"max_tokens": 120}
+    whole = {"max_tokens": 120} | {name: value for name, value in body.items() if not name.startswith("stream")}
     request = urllib.request.Request(
         f"{base_url}/chat/completions", json.dumps(whole).encode(), {"Content-Type": "application/json"}
     )
