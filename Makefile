@@ -17,7 +17,7 @@ DEPLOYED := BENCHWARMERS_ADMIN_TOKEN=only-for-this-check BENCHWARMERS_PUBLIC_URL
 LOCK := $(BIN)/uv pip compile --quiet --generate-hashes --no-header --python-version 3.11 --universal
 
 .DELETE_ON_ERROR:
-.PHONY: install run test lint audit bench sdks browser screenshots lock
+.PHONY: install run test test-postgres lint audit bench sdks browser screenshots lock
 
 install: $(BASE)
 
@@ -29,6 +29,11 @@ run: install
 test: $(DEV)
 	@data=$$(mktemp -d) && trap 'rm -rf "$$data"' EXIT && \
 		BENCH_DATA_DIR="$$data" $(BIN)/python -m pytest --numprocesses $(TESTERS) --dist loadfile $(ARGS)
+
+# The same on PostgreSQL: a server of its own, from Debian's package, and a database for each server under test.
+test-postgres: $(DEV)
+	@data=$$(mktemp -d) && trap 'rm -rf "$$data"' EXIT && BENCH_DATA_DIR="$$data" $(BIN)/python -m gateway.tests.postgres_cluster \
+		$(BIN)/python -m pytest --numprocesses $(TESTERS) --dist loadfile $(ARGS)
 
 lint: $(DEV)
 	$(BIN)/ruff check .

@@ -28,7 +28,7 @@ from benchsite.jobs.thread import DailyJobs
 from benchsite.jobs.timing import APART, next_due, retry_due
 from benchsite.models import JobRun
 from collections_app.catalog.refresh import Outcome, Summary
-from gateway.tests.running_server import DATABASE, RunningServer, migrated, running_server
+from gateway.tests.running_server import RunningServer, running_server
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -217,15 +217,16 @@ for name in names:
 
 def test_of_two_processes_one_gets_each_claim(tmp_path: Path) -> None:
     server = RunningServer(tmp_path)
-    (tmp_path / DATABASE).write_bytes(migrated())
+    server.data.make()
     names = [f"job-{number}" for number in range(60)]
     with server.database() as database:
-        rows = [(name, "2026-01-01 00:00:00") for name in names]
+        rows = [(name, "2026-01-01 00:00:00+00:00") for name in names]
         database.executemany(
             "insert into benchsite_jobrun (name, due_at, outcome, said, failures, claimed_by) values (?, ?, '', '', 0, '')",
             rows,
         )
-    environment = os.environ | {"BENCH_DATA_DIR": str(tmp_path), "DJANGO_SETTINGS_MODULE": "benchsite.settings"}
+    environment = os.environ | server.data.environment
+    environment |= {"BENCH_DATA_DIR": str(tmp_path), "DJANGO_SETTINGS_MODULE": "benchsite.settings"}
     contenders = [
         subprocess.Popen(
             [sys.executable, "-c", CONTENDER, *names],
@@ -385,7 +386,7 @@ def test_a_server_runs_what_the_page_asks_for_and_stops_in_good_order(tmp_path: 
         page = server.request("GET", "/admin/benchsite/jobrun/")
         # Of the others none may leave this machine.
         with server.database() as database:
-            database.execute("update benchsite_jobrun set due_at = datetime('now', '+1 day')")
+            database.execute("update benchsite_jobrun set due_at = ?", [str(datetime.now(UTC) + timedelta(days=1))])
         token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', page.body.decode())
         assert token
         cookies = "; ".join(

@@ -37,11 +37,11 @@ def settled(server):
     return server.log
 
 
-def files_of(folder):
-    """Every file of the data folder but the log, as text."""
-    files = [path for path in folder.rglob("*") if path.is_file() and path.name != "server.log"]
-    assert any(path.suffix == ".sqlite3" for path in files)
-    return {path.name: path.read_bytes().decode("latin-1") for path in files}
+def files_of(server):
+    """Everything that was kept but the log, as text."""
+    files = {name: content.decode("latin-1") for name, content in server.kept().items() if name != "server.log"}
+    assert "evidence_panel" in files.get("bench.sqlite3", "") or "say anything" in files["database"].lower()
+    return files
 
 
 def test_no_reply_quotes_more_than_names(sent):
@@ -59,7 +59,7 @@ def test_the_log_has_a_line_for_everything_and_nothing_of_it(sent):
 
 
 def test_the_data_folder_keeps_prompts_and_names_alone(sent):
-    files = files_of(sent.server.folder)
+    files = files_of(sent.server)
     assert {name: found for name, text in files.items() if (found := marked(text) - KEPT)} == {}
     assert [name for name, text in files.items() if TOKEN in text] == []
 
@@ -78,7 +78,7 @@ def test_a_key_that_is_let_in_is_named_and_is_nowhere(sent):
     ]
     refused = 401 if server.environment.get("BENCHWARMERS_ADMIN_TOKEN") else 200
     assert [answer.status for answer in answers] == [200, 200, refused, refused]
-    log, files = settled(server), files_of(server.folder)
+    log, files = settled(server), files_of(server)
     assert ("ms reading-app" in log) == (refused == 401)
     for text in (log, *files.values(), *(f"{answer.headers} {answer.body.decode()}" for answer in answers)):
         # Its last four are kept, for people to know it by.

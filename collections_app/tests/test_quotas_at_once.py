@@ -1,12 +1,10 @@
 """One counter for threads and processes: however many reserve at once, exactly what fits goes out."""
 
-import sqlite3
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from pathlib import Path
 from threading import Barrier
 from typing import Any
@@ -18,6 +16,7 @@ from django.db import connection
 from collections_app.models import CoolDown, Usage
 from collections_app.models.health import Quota
 from collections_app.services.quotas import Claim, reserve
+from collections_app.tests.own_database import database_of
 from collections_app.tests.rosters import make_endpoint
 
 AT_ONCE = 50
@@ -46,9 +45,7 @@ print(went)
 PREPARE = """
 import django
 django.setup()
-from django.core.management import call_command
 from collections_app.models import Endpoint
-call_command("migrate", verbosity=0)
 Endpoint.objects.create(pk=1, name="router", base_url="https://router.example/v1")
 """
 
@@ -74,15 +71,18 @@ def test_fifty_at_once_are_counted_exactly() -> None:
 
 
 def python(code: str, folder: Path, *arguments: str) -> "subprocess.Popen[str]":
-    environment = {"BENCH_DATA_DIR": str(folder), "DJANGO_SETTINGS_MODULE": "benchsite.settings"}
+    own = {"BENCH_DATA_DIR": str(folder), "DJANGO_SETTINGS_MODULE": "benchsite.settings"}
+    environment = database_of(folder).environment | own
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     return subprocess.Popen([sys.executable, "-c", code, *arguments], cwd=settings.BASE_DIR, env=environment, **pipes)
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[Path]:
+    database_of(tmp_path).make()
     assert python(PREPARE, tmp_path).wait(60) == 0
     yield tmp_path
+    database_of(tmp_path).drop()
 
 
 def test_two_processes_share_one_count(folder: Path) -> None:
@@ -96,7 +96,7 @@ def test_two_processes_share_one_count(folder: Path) -> None:
         child.stdin.flush()
     went = [int(child.communicate(timeout=60)[0]) for child in children]
     assert sum(went) == 40
-    with closing(sqlite3.connect(folder / "bench.sqlite3")) as database:
+    with database_of(folder).open() as database:
         days = "select served_id, requests from collections_app_usage where span = 'day' order by served_id"
         assert database.execute(days).fetchall() == [("*:free", 40), ("one:free", went[0]), ("other:free", went[1])]
         assert database.execute("select served_id from collections_app_cooldown").fetchall() == [("*:free",)]

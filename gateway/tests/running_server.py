@@ -5,22 +5,20 @@ import json
 import os
 import signal
 import socket
-import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from django.conf import settings
 
+from collections_app.tests.own_database import OwnDatabase, Rows, database_of
+
 READY_SECONDS = 40
-DATABASE = "bench.sqlite3"
 
 
 def free_port() -> int:
@@ -48,6 +46,10 @@ class RunningServer:
     process: subprocess.Popen | None = None
 
     @property
+    def data(self) -> OwnDatabase:
+        return database_of(self.folder)
+
+    @property
     def base_url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
@@ -63,10 +65,9 @@ class RunningServer:
         )
 
     def load(self, bench: str) -> None:
-        path, database = self.folder / "bench.toml", self.folder / DATABASE
+        path = self.folder / "bench.toml"
         path.write_text(bench)
-        if not database.exists():
-            database.write_bytes(migrated())
+        self.data.make()
         done = self.manage("load_bench", str(path))
         assert done.returncode == 0, done.stderr
 
@@ -116,15 +117,20 @@ class RunningServer:
         return self.request("POST", "/v1/chat/completions", body)
 
     def rows(self, sql: str, *values: Any) -> list[tuple]:
-        """Read the server's database as it stands on disk."""
+        """Read the server's database beside it."""
         with self.database() as connection:
             return connection.execute(sql, values).fetchall()
 
     @contextmanager
-    def database(self) -> Iterator[sqlite3.Connection]:
+    def database(self) -> Iterator[Rows]:
         """The server's database, for a transaction beside it."""
-        with closing(sqlite3.connect(self.folder / DATABASE, timeout=30)) as connection, connection:
-            yield connection
+        with self.data.open() as rows:
+            yield rows
+
+    def kept(self) -> dict[str, bytes]:
+        """Whatever the server has written down, by file; what its database holds elsewhere is among it as `database`."""
+        files = {path.name: path.read_bytes() for path in self.folder.rglob("*") if path.is_file()}
+        return files | {"database": self.data.content()}
 
     def _env(self) -> dict[str, str]:
         defaults = {
@@ -134,16 +140,7 @@ class RunningServer:
             "BENCH_DAILY_JOBS": "0",
             "DJANGO_SETTINGS_MODULE": "benchsite.settings",
         }
-        return os.environ | defaults | self.environment
-
-
-@cache
-def migrated() -> bytes:
-    """A database as the migrations leave it. Made once: they take longer than all else that a server begins with."""
-    with TemporaryDirectory() as folder:
-        done = RunningServer(Path(folder)).manage("migrate", "-v", "0")
-        assert done.returncode == 0, done.stderr
-        return (Path(folder) / DATABASE).read_bytes()
+        return os.environ | self.data.environment | defaults | self.environment
 
 
 @contextmanager
@@ -157,3 +154,4 @@ def running_server(folder: Path, bench: str, **environment: str) -> Iterator[Run
     finally:
         if server.process and server.process.poll() is None:
             server.stop()
+        server.data.drop()

@@ -3,6 +3,7 @@
 import asyncio
 import http.client
 import json
+import secrets
 import threading
 import time
 from typing import Any
@@ -67,7 +68,7 @@ def picks(bench, typed):
     def answer_by(model: str) -> None:
         with bench.database() as database:
             database.execute("update collections_app_decisionmodel set served_id = ?", (model,))
-            database.execute("update collections_app_rosterversion set token = abs(random()) / 4")
+            database.execute("update collections_app_rosterversion set token = ?", (secrets.randbelow(2**62),))
         typed.requests.clear()
 
     return answer_by

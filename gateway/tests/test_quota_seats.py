@@ -122,7 +122,7 @@ def test_a_wait_that_is_too_long_ends_the_seat_and_cools_nobody_down(bench, upst
 
 def test_a_short_wait_is_waited_and_holds_nobody_else_up(bench, upstream):
     with bench.database() as connection:
-        start = f"{datetime.now(UTC) - timedelta(seconds=57.5):%Y-%m-%d %H:%M:%S.%f}"
+        start = f"{datetime.now(UTC) - timedelta(seconds=57.5):%Y-%m-%d %H:%M:%S.%f+00:00}"
         row = ("say-waiting", "minute", start)
         connection.execute(
             "insert into collections_app_usage (endpoint_id, served_id, span, start, requests, tokens) "
