@@ -73,7 +73,8 @@ screenshots: $(BROWSER)
 lock: $(DEV)
 	$(LOCK) pyproject.toml -o requirements.txt
 	$(LOCK) pyproject.toml --extra distributed -c requirements.txt -o requirements-distributed.txt
-	$(LOCK) pyproject.toml --extra dev --extra distributed -c requirements-distributed.txt -o requirements-dev.txt
+	$(LOCK) pyproject.toml --extra telemetry -c requirements-distributed.txt -o requirements-telemetry.txt
+	$(LOCK) pyproject.toml --extra dev --extra distributed --extra telemetry -c requirements-distributed.txt -c requirements-telemetry.txt -o requirements-dev.txt
 	$(LOCK) --group local --no-deps -o requirements-local.txt
 	$(LOCK) --group sdks -o .ci/sdks/requirements-previous.txt
 	$(LOCK) --group llm -o .ci/sdks/requirements-llm.txt
