@@ -33,7 +33,7 @@ def clean_text(text: str) -> str:
 
 def _fit(field: Any, value: Any) -> Any:
     if isinstance(field, models.JSONField):
-        return _clean_json(value)
+        return clean_json(value)
     if isinstance(value, str):
         text = clean_text(value)
         return text[: field.max_length] if field.max_length and not field.choices else text
@@ -43,11 +43,12 @@ def _fit(field: Any, value: Any) -> Any:
     return value
 
 
-def _clean_json(value: Any) -> Any:
+def clean_json(value: Any) -> Any:
+    """The same of every text in it, names too."""
     if isinstance(value, str):
         return clean_text(value)
     if isinstance(value, Mapping):
-        return {clean_text(str(name)): _clean_json(item) for name, item in value.items()}
+        return {clean_text(str(name)): clean_json(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_clean_json(item) for item in value]
+        return [clean_json(item) for item in value]
     return value

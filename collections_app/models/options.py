@@ -44,7 +44,8 @@ def _check_scalar(value: Any) -> None:
     if isinstance(value, str):
         _check_string(value)
     elif isinstance(value, int | float):
-        if not math.isfinite(value) or (isinstance(value, int) and abs(value) > LARGEST_INTEGER):
+        # The size first: an integer may be too large to be asked whether it is finite.
+        if (isinstance(value, int) and abs(value) > LARGEST_INTEGER) or not math.isfinite(value):
             raise ValidationError(f"{reprlib.repr(value)} is no number that JSON can carry.")
     elif value is None:
         raise ValidationError("No null: leave the option out instead.")

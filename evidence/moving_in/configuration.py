@@ -8,7 +8,7 @@ from django.db import transaction
 
 from evidence.moving_in import folder as files
 from evidence.moving_in.folder import Folder
-from evidence.moving_in.reading.collections import LIMITS, read_collection, read_limits
+from evidence.moving_in.reading.collections import read_collection, read_limit
 from evidence.moving_in.reading.decision_models import read_decision_model
 from evidence.moving_in.reading.endpoints import read_endpoint
 from evidence.moving_in.reading.fields import UnusableError, table
@@ -27,16 +27,16 @@ from evidence.moving_in.writing.roster import (
     settle_model,
     settle_shape,
 )
+from evidence.moving_in.writing.settle import BY
 
 Value = TypeVar("Value")
 # Kinds of work that the predecessor shipped and that no panel of this bench has.
 NOT_HERE = frozenset({"image"})
-BY = {"additional_data": {"by": "import_benchwarmers"}}
 
 
 def move_configuration(folder: Folder, report: Report, *, dry_run: bool) -> Directory:
     """Bring over what is configured; returns who is who, for the evidence. With `dry_run` nothing of it stays."""
-    with transaction.atomic(), set_extra_data(dict(BY)):
+    with transaction.atomic(), set_extra_data({"additional_data": BY}):
         brought = Brought()
         roles = _roles(folder, report)
         there = _endpoints(folder, report, brought)
@@ -44,13 +44,13 @@ def move_configuration(folder: Folder, report: Report, *, dry_run: bool) -> Dire
         for old, of in models:
             settle_model(old, brought, of)
         _decision_models(folder, report, there, roles, brought)
-        _limits(folder, report.of(files.GATEWAY))
+        settle_limits(dict(_entries(folder, report.of(files.GATEWAY), read_limit)), report.of(files.GATEWAY))
         for _, collection in _entries(folder, report.of(files.COLLECTIONS), read_collection):
             settle_collection(collection, brought, report.of(files.COLLECTIONS))
         for _, key in _entries(folder, report.of(files.KEYS), read_key):
             settle_key(key, report.of(files.KEYS))
         renamed = read_table(folder, report.within_models(files.ALIASES))
-        report.of(files.ALIASES).read = len(renamed)
+        report.of(files.ALIASES).read += len(renamed)
         transaction.set_rollback(dry_run)
     # Of two that have one alias the last counts: the registered one, where what was retired came back.
     return Directory([old for old, _ in reversed(models)], renamed, brought)
@@ -69,7 +69,7 @@ def _roles(folder: Folder, report: Report) -> Roles:
     """The roles, with the shapes of the predecessor's own making settled on the way."""
     of, of_options = report.within_models(files.ROLES), report.within_models(files.OPTIONS)
     options = read_table(folder, of_options)
-    of_options.read = len(options)
+    of_options.read += len(options)
     entries = read_table(folder, of)
     try:
         roles, shapes = Roles(entries, options), table(entries, "shapes")
@@ -77,7 +77,7 @@ def _roles(folder: Folder, report: Report) -> Roles:
         of.read += 1
         of.leave_out("", str(why))
         return Roles({}, options)
-    of.read = len(roles.roles) + len(roles.ad_hoc)
+    of.read += len(roles.roles) + len(roles.ad_hoc)
     for name, admitted in shapes.items():
         if name not in NOT_HERE:
             of.read += 1
@@ -115,15 +115,3 @@ def _decision_models(folder: Folder, report: Report, there: Mapping[str, OldEndp
     of = report.of(files.DECISION_MODELS)
     for _, old in _entries(folder, of, read_decision_model):
         settle_decision_model(old, brought, there, roles.ad_hoc, of)
-
-
-def _limits(folder: Folder, report: FileReport) -> None:
-    entries = read_table(folder, report)
-    report.read = len(entries)
-    try:
-        settle_limits(read_limits(entries), report)
-    except UnusableError as why:
-        report.leave_out("", str(why))
-        report.left_out += sum(name in entries for name in LIMITS) - 1
-    for name in entries.keys() - set(LIMITS):
-        report.leave_out(name, "not a setting of this bench")

@@ -15,6 +15,7 @@ COLLECTIONS = "config/collections.json"
 KEYS = "config/gateway-keys.json"
 CALLS = "runs/gateway/calls.jsonl"
 OFFLOADS = "metrics/offloads.jsonl"
+MOST_SHOWN = 200
 # By any of these a folder is known.
 FILES = (ENDPOINTS, MODELS, ROLES, RETIRED, DECISION_MODELS, GATEWAY, COLLECTIONS, KEYS, CALLS, OFFLOADS)
 
@@ -32,8 +33,11 @@ class Folder:
 
     def __init__(self, path: Path) -> None:
         """Raises NotABenchError."""
-        if not path.is_dir():
-            raise NotABenchError(f"{str(path)!a} is no folder" if path.exists() else f"there is no folder {str(path)!a}")
+        try:
+            if not path.is_dir():
+                raise NotABenchError(f"{str(path)!a} is no folder" if path.exists() else f"there is no folder {str(path)!a}")
+        except OSError as error:
+            raise NotABenchError(f"{str(path)[:MOST_SHOWN]!a} cannot be read: {error.strerror}") from error
         self._path = path.resolve()
         if not any(self.has(name) for name in FILES):
             raise NotABenchError(
@@ -44,7 +48,11 @@ class Folder:
     def has(self, name: str) -> bool:
         """Whether something of that name is there, readable or not."""
         path = self._path / name
-        return path.is_symlink() or path.exists()
+        try:
+            return path.is_symlink() or path.exists()
+        except OSError:
+            # Nobody may look, so that opening it says why.
+            return True
 
     def size(self, name: str) -> int:
         """Bytes, for telling how far one is; 0 where there is no telling."""

@@ -66,6 +66,13 @@ def test_a_key_in_the_file_is_never_taken_over(tmp_path: Path) -> None:
     assert SECRET not in repr(report) + repr(Endpoint.objects.values().get()) + changes
 
 
+@pytest.mark.parametrize("key", ["d41d8cd98f00b204e9800998ecf8427e", "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1x", "zai-0123456789abcdef"])
+def test_a_key_that_begins_like_no_other_is_one_all_the_same(key: str, tmp_path: Path) -> None:
+    report = moved(tmp_path, endpoints={"place": {**PLACE, "key": key}})
+    assert Endpoint.objects.get().api_key_env == ""
+    assert key.upper() not in repr(report).upper()
+
+
 @pytest.mark.parametrize(
     ("key", "variable"),
     [("openrouter-2", "OPENROUTER_2_API_KEY"), ("302.ai", "KEY_302_AI_API_KEY"), ("bench-x", "KEY_BENCH_X_API_KEY"), ("", "")],
@@ -248,7 +255,7 @@ def test_gateway_keys(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", [ENDPOINTS, ROLES, COLLECTIONS, KEYS, DECIDING, "config/retired.json", "config/gateway.json"])
 def test_a_file_that_cannot_be_read_costs_no_other(name: str, content: Any, tmp_path: Path) -> None:
     report = run(write(tmp_path, {**BENCH, OFFLOADS: [an_offload()], name: content}))
-    assert report[name]["left_out"] == 1
+    assert counts(report[name]) == (1, 0, 0, 0, 1)
     assert report[name]["told"][0].startswith(f"{name}: left out: ")
     assert Call.objects.count() == 1
 
@@ -257,14 +264,54 @@ def test_limits_of_the_wrong_type_and_settings_that_are_not_here(tmp_path: Path)
     report = moved(
         tmp_path, gateway={"_why": "a comment", "max_calls": "five", "max_explorers": 1, "default_collection": "core"}
     )
-    assert not Limits.objects.filter(max_explorers=1).exists()
-    assert counts(report["config/gateway.json"]) == (3, 0, 0, 0, 3)
+    assert (Limits.objects.get().max_calls, Limits.objects.get().max_explorers) == (5, 1)
+    assert counts(report["config/gateway.json"]) == (3, 1, 0, 0, 2)
     report = moved(tmp_path, gateway={"max_calls": 99, "max_explorers": 1})
     assert (Limits.objects.get().max_calls, Limits.objects.get().max_explorers) == (5, 1)
-    assert counts(report["config/gateway.json"]) == (2, 1, 0, 0, 1)
+    assert counts(report["config/gateway.json"]) == (2, 0, 1, 0, 1)
 
 
 def test_names_that_lead_round_in_a_circle_stay_as_they_are(tmp_path: Path) -> None:
     write(tmp_path, {OFFLOADS: [an_offload(model="a"), an_offload(model="old")]})
     moved(tmp_path, history={"a": "b", "b": "a", "old": "older", "older": "fast", "odd": 5})
     assert list(Call.objects.order_by("pk").values_list("alias", flat=True)) == ["a", "fast"]
+
+
+HALF = b"\\ud800\\u0000"
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        (ENDPOINTS, b'{"place": {"base": "http://127.0.0.1:9/v1"}, "a%s": {"base": "http://127.0.0.1:9/%s"}}'),
+        (COLLECTIONS, b'{"core": {"members": ["fast"], "shape": "%s", "description": "%s"}, "co%s": {"members": ["fast"]}}'),
+        (KEYS, b'{"k%s": {"sha256": "' + b"a" * 64 + b'", "hint": "%s", "collections": ["%s"]}}'),
+        (ROLES, b'{"shapes": {"s%s": ["general"]}, "models": {"fast": "%s"}, "ad_hoc": ["%s"]}'),
+        (
+            "config/retired.json",
+            b'{"old": {"endpoint": "place", "served": "old", "by": "auto", "at": "2026-01-01", "why": "%s"}}',
+        ),
+        (DECIDING, b'{"d%s": {"endpoint": "place", "served": "%s", "question_types": ["%s"]}}'),
+        ("config/model-options.json", b'{"fast": {"stop": "%s"}, "%s": {}}'),
+        ("config/alias-history.json", b'{"x%s": "%s"}'),
+    ],
+)
+def test_what_no_database_holds_costs_no_other_entry(name: str, content: bytes, tmp_path: Path) -> None:
+    folder = write(tmp_path, {**BENCH, OFFLOADS: [an_offload()], name: content.replace(b"%s", HALF)})
+    run(folder)
+    assert (LanguageModel.objects.filter(alias="fast").count(), Call.objects.count()) == (1, 1)
+    before = all_rows()
+    run(folder)
+    assert all_rows() == before
+
+
+def test_a_bad_tag_costs_no_collection(tmp_path: Path) -> None:
+    report = moved(tmp_path, collections={"core": {"members": ["fast"], "tags": ["c++", "Code", "long context"]}})
+    assert Collection.objects.get().tags == ["code"]
+    assert "tags were cut to what fits" in report[COLLECTIONS]["told"][0]
+
+
+def test_a_number_of_any_size_in_the_options_costs_no_other_model(tmp_path: Path) -> None:
+    report = moved(tmp_path, options=b'{"fast": {"seed": ' + b"9" * 4_000 + b'}, "slow": {"temperature": 0.5}}')
+    assert LanguageModel.objects.get().options == {"temperature": 0.5}
+    assert "fast: left out: options: 9999" in report[MODELS]["told"][0]

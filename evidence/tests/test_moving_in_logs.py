@@ -1,6 +1,7 @@
 """The predecessor's logs come over line by line: a bad one is told and left out, and no line is brought over twice."""
 
 import os
+import sqlite3
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,11 +9,13 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from django.core.management import CommandError
 from hypothesis import HealthCheck, given, settings, strategies
 
 from evidence.counting.tallies import differing
 from evidence.models import Call, Panel, Tally, Verdict
 from evidence.moving_in import logs
+from evidence.moving_in.writing.staging import Staging
 from evidence.services import record_verdict
 from evidence.tests.predecessor import (
     BENCH,
@@ -299,6 +302,30 @@ def test_links_out_of_the_folder_and_what_is_no_file_are_told(tmp_path: Path) ->
     (folder / "kept.jsonl").write_bytes(encoded([PANEL]))
     (folder / CALLS).symlink_to("../../kept.jsonl")
     assert counts(run(folder)[CALLS]) == (1, 1, 0, 0, 0)
+
+
+def test_a_folder_that_cannot_be_looked_at_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(CommandError, match=r"nothing was brought over: .* cannot be read: File name too long"):
+        run(tmp_path / ("a" * 5_000))
+    folder = folder_with(tmp_path, [PANEL])
+    lstat = Path.lstat
+
+    def forbidden(path: Path) -> Any:
+        if path.parent.name == "metrics":
+            raise PermissionError(13, "Permission denied")
+        return lstat(path)
+
+    monkeypatch.setattr(Path, "lstat", forbidden)
+    assert counts(run(folder)[CALLS]) == (1, 1, 0, 0, 0)
+
+
+def test_a_full_disk_is_told_without_a_traceback(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(Staging, "add", full)
+    with pytest.raises(CommandError, match="not all was brought over: database or disk is full"):
+        run(folder_with(tmp_path, [PANEL], [an_offload()]))
 
 
 def test_a_million_bad_lines_are_counted_and_some_told(tmp_path: Path) -> None:

@@ -1,11 +1,12 @@
 """`python manage.py import_benchwarmers DIR`: move in from Benchwarmers, the file-based predecessor."""
 
+import sqlite3
 import time
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
-from django.db import OperationalError
+from django.db import DatabaseError
 
 from collections_app.catalog.merge import merge_all
 from collections_app.management.base import BenchCommand
@@ -40,8 +41,9 @@ class Command(BenchCommand):
             report = move_in(Folder(folder), dry_run=dry_run, progress=self._progress)
         except NotABenchError as refused:
             raise CommandError(f"nothing was brought over: {refused}") from refused
-        except OperationalError as busy:
-            raise CommandError(f"not all was brought over: {busy}. What had come in stays; run it again.") from busy
+        except (DatabaseError, sqlite3.Error) as failed:
+            # This bench's database, or the one on disk in which offloads wait: locked, full, or overtaken by another writer.
+            raise CommandError(f"not all was brought over: {failed}. What had come in stays; run it again.") from failed
         finally:
             self._clear()
         if report.of(MODELS).new and not dry_run:

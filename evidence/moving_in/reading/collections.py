@@ -1,6 +1,5 @@
 """Collections and the gateway's limits."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from evidence.moving_in.reading.fields import UnusableError, text, texts
@@ -25,10 +24,10 @@ def read_collection(name: str, entry: Any) -> OldCollection:
     )
 
 
-def read_limits(entries: Mapping[str, Any]) -> dict[str, int]:
-    """The limits that the file sets. Raises UnusableError."""
-    found = {name: entries[name] for name in LIMITS if name in entries}
-    for name, value in found.items():
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise UnusableError(f"{name} is no whole number")
-    return found
+def read_limit(name: str, value: Any) -> int:
+    """One limit. Raises UnusableError."""
+    if name not in LIMITS:
+        raise UnusableError("not a setting of this bench")
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise UnusableError("no whole number")
+    return value

@@ -10,6 +10,7 @@ from typing import Any, BinaryIO, NoReturn
 
 from evidence.moving_in.folder import Folder, UnreadableError
 from evidence.moving_in.report import FileReport
+from evidence.storable import clean_json
 
 LARGEST_CONFIG = 16_000_000
 # Two million tokens, more than a model reads at once. In memory, one emoji makes each character of a text four bytes.
@@ -38,9 +39,9 @@ def read_text(folder: Folder, report: FileReport) -> str | None:
             raise UnreadableError(f"larger than {LARGEST_CONFIG // 1_000_000} MB")
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        report.leave_out("", f"not UTF-8 at byte {error.start}")
+        _refuse(report, f"not UTF-8 at byte {error.start}")
     except (UnreadableError, OSError) as error:
-        report.leave_out("", _cause(error))
+        _refuse(report, _cause(error))
     return None
 
 
@@ -52,10 +53,10 @@ def read_table(folder: Folder, report: FileReport) -> dict[str, Any]:
     try:
         found = _parsed(content)
     except ValueError as error:
-        report.leave_out("", f"broken JSON{_where(error)}; nothing of the file can be read")
+        _refuse(report, f"broken JSON{_where(error)}; nothing of the file can be read")
         return {}
     if not isinstance(found, dict):
-        report.leave_out("", "no JSON object")
+        _refuse(report, "no JSON object")
         return {}
     return {name: value for name, value in found.items() if not name.startswith("_")}
 
@@ -79,7 +80,7 @@ def read_lines(
                 elif line := _line(number, raw, report):
                     yield line
     except (UnreadableError, OSError) as error:
-        report.leave_out("", _cause(error))
+        _refuse(report, _cause(error))
 
 
 def _raw_lines(file: BinaryIO, longest: int) -> Iterator[tuple[bytes | None, int]]:
@@ -106,15 +107,25 @@ def _line(number: int, raw: bytes, report: FileReport) -> Line | None:
 
 
 def _parsed(content: str) -> Any:
-    """Raises ValueError for what is no JSON; none of the numbers that JSON does not have are taken."""
+    """Raises ValueError for what is no JSON; none of the numbers that JSON does not have are taken.
+
+    Its texts can be stored, looked up and compared with what is stored: what no database holds comes by an escape alone.
+    """
     try:
-        return json.loads(content, parse_constant=_refuse)
+        found = json.loads(content, parse_constant=_no_number)
+        return clean_json(found) if "\\u" in content else found
     except RecursionError as error:
         raise ValueError("nested too deep") from error
 
 
-def _refuse(constant: str) -> NoReturn:
+def _no_number(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is no JSON")
+
+
+def _refuse(report: FileReport, why: str) -> None:
+    """Note that a file, or what is left of it, cannot be read: one thing that was looked at."""
+    report.read += 1
+    report.leave_out("", why)
 
 
 def _cause(error: Exception) -> str:

@@ -7,6 +7,8 @@ _VARIABLE = re.compile(r"[^A-Z0-9]+")
 # As the predecessor names keys, with what people write by hand; anything longer is rather a key than its name.
 _KEY_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,31}")
 _ITSELF_A_KEY = re.compile(r"(?i)(sk|bwk|gsk|pk|nvapi|hf|aiza|xai)[-_]?[a-z0-9_-]{12,}")
+# Drawn, not thought of: many providers' keys are 32 letters and digits and begin like no other's.
+_DRAWN = re.compile(r"(?=[A-Za-z]*[0-9])[A-Za-z0-9]{16,}")
 LONGEST_ALIAS = 64
 OWN = ("BENCH_", "BENCHWARMERS_", "DJANGO_", "DATABASE_URL", "REDIS_URL")
 
@@ -18,7 +20,7 @@ def alias_here(alias: str) -> str:
 
 def is_key_name(name: str) -> bool:
     """Whether a text is the name of a key, and not perhaps the key itself."""
-    return bool(_KEY_NAME.fullmatch(name)) and not _ITSELF_A_KEY.fullmatch(name)
+    return bool(_KEY_NAME.fullmatch(name)) and not _ITSELF_A_KEY.fullmatch(name) and not _DRAWN.search(name)
 
 
 def key_variable(name: str) -> str:

@@ -14,7 +14,6 @@ from typing import Any
 from evidence.moving_in.reading.calls import CALL_ID, time_in_id
 from evidence.moving_in.reading.fields import UnusableError, moment, text, texts
 from evidence.moving_in.reading.values import OldOffload, OldPanel, OldSeat, OldVerdict
-from evidence.storable import clean_text
 
 # What the gateway notes of a seat that ended: which seat, how, after how long, and why where it failed.
 _ENDED = re.compile(
@@ -62,7 +61,7 @@ def _at(date: Any, panel_id: str) -> datetime:
 def content_digest(offload: OldOffload) -> str:
     """The same for two offloads that say the same, whatever lines they stand in."""
     said = (offload.alias, offload.at.isoformat(), offload.task, offload.note, offload.useful, offload.real, offload.false)
-    return hashlib.sha256(json.dumps(said).encode("utf-8", "backslashreplace")).hexdigest()
+    return hashlib.sha256(json.dumps(said).encode()).hexdigest()
 
 
 def named_alone(offload: OldOffload, digest: str, times: int) -> OldOffload:
@@ -124,10 +123,9 @@ def _verdict(offload: OldOffload, useful: bool, noted: str, asked_at: datetime) 
     return OldVerdict(
         place=offload.line,
         useful=useful,
-        # As it will be stored, since it is compared with what is.
-        note=clean_text(note),
-        real=tuple(map(clean_text, offload.real)),
-        false=tuple(map(clean_text, offload.false)),
+        note=note,
+        real=offload.real,
+        false=offload.false,
         # Its date has no hour, and nobody judges an answer before it was asked for.
         given_at=max(offload.at, asked_at),
     )

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from collections_app.models import Collection, LanguageModel, Limits, Shape
+from collections_app.models.collection import MOST_TAGS, TAG
 from collections_app.selectors import members_of
 from collections_app.services.members import set_members
 from evidence.moving_in.reading.values import OldCollection
@@ -21,7 +22,7 @@ def settle_collection(old: OldCollection, brought: Brought, report: FileReport) 
     merger = brought.models.get(old.merger)
     values = {
         "description": old.description[:300],
-        "tags": list(old.tags[:8]),
+        "tags": _tags(old),
         "shape_id": shape.pk if shape else None,
         "reply": old.reply if old.reply in Collection.Reply.values else Collection.Reply.ALL,
         "merger_id": merger.pk if merger else None,
@@ -39,6 +40,10 @@ def settle_collection(old: OldCollection, brought: Brought, report: FileReport) 
         report.tell(old.name, what)
 
 
+def _tags(old: OldCollection) -> list[str]:
+    return [tag for tag in old.tags if TAG.fullmatch(tag)][:MOST_TAGS]
+
+
 def _lost(old: OldCollection, shape: Shape | None, merger: LanguageModel | None, members: Sequence[LanguageModel]) -> list[str]:
     told = []
     if missing := len(old.members) - len(members):
@@ -49,7 +54,7 @@ def _lost(old: OldCollection, shape: Shape | None, merger: LanguageModel | None,
         told.append("one member's reply, with tools, is not served here: it gives every answer")
     if old.merger and merger is None:
         told.append("its merger is no model here: it is chosen by evidence")
-    if len(old.description) > 300 or len(old.tags) > 8:
+    if len(old.description) > 300 or len(old.tags) > len(_tags(old)):
         told.append("its description or tags were cut to what fits")
     return told
 

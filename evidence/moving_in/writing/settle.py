@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
+from auditlog.models import LogEntry
+from django.contrib.contenttypes.models import ContentType
 from django.core.exceptions import ValidationError
 from django.db.models import Model
 
@@ -11,6 +13,8 @@ from evidence.moving_in.report import FileReport
 Row = TypeVar("Row", bound=Model)
 # What libraries say of a URL that is none quotes it.
 QUOTING = "Not a URL"
+# What the change log says of each row that is made here, and by which a later run knows it under another name.
+BY = {"by": "import_benchwarmers"}
 
 
 def settle(made: Row, named_by: str, values: Mapping[str, Any], report: FileReport, *, place: str = "") -> Row | None:
@@ -27,12 +31,25 @@ def settle(made: Row, named_by: str, values: Mapping[str, Any], report: FileRepo
         else:
             report.unchanged += 1
         return present
+    if before := _made_before(made):
+        row = type(made)._default_manager.filter(pk=before.object_pk).first()
+        report.keep(
+            place, f"it is called {getattr(row, named_by)} here now" if row else "it came over before, and was deleted here"
+        )
+        return row
     if why := problem_with(made):
         report.leave_out(place, why)
         return None
     made.save()
     report.new += 1
     return made
+
+
+def _made_before(made: Model) -> LogEntry | None:
+    """What the change log says of an earlier run that made a row of that name, which has another now or is gone."""
+    made_so = LogEntry.objects.filter(action=LogEntry.Action.CREATE, object_repr=str(made), additional_data=BY)
+    of_its_kind = made_so.filter(content_type=ContentType.objects.get_for_model(made))
+    return of_its_kind.order_by("-pk").first()
 
 
 def problem_with(row: Model) -> str:
