@@ -13,6 +13,9 @@ from collections_app.models import Collection, LanguageModel
 class Panel(models.Model):
     """One request and its seats."""
 
+    # The format of panels that were asked of the predecessor: no caller's format has this name.
+    BROUGHT_OVER: ClassVar = "benchwarmers"
+
     panel_id = models.CharField(max_length=24, unique=True)
     asked_at = models.DateTimeField(db_index=True)
     asked_by = models.CharField(max_length=64, help_text="The gateway key's name, or local.")
@@ -109,6 +112,15 @@ class Call(models.Model):
     def verdict(self) -> "Verdict | None":
         """The verdict that counts; asks nothing of a call whose verdicts are prefetched."""
         return next((verdict for verdict in self.verdicts.all() if verdict.replaced_at is None), None)
+
+
+class PrunedPanel(models.Model):
+    """The id of a panel that was brought over and then pruned: it is counted, and another run must not bring it over again."""
+
+    panel_id = models.CharField(max_length=24, primary_key=True)
+
+    def __str__(self) -> str:
+        return self.panel_id
 
 
 class IdempotencyKey(models.Model):

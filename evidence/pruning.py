@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import Exists, Max, Min, OuterRef
 
 from evidence.counting.tallies import Calls, keep, uncount
-from evidence.models import Call, Panel, Tally
+from evidence.models import Call, Panel, PrunedPanel, Tally
 
 BATCH = 100
 # Between two batches, as a share of what the last one took: whoever waits for SQLite's one lock gets it.
@@ -58,5 +58,7 @@ def _prune_batch(before: datetime) -> Pruned:
     if count:
         emptied = Tally.objects.filter(in_log=True, asked=0, day__range=(days["first"].date(), days["last"].date()))
         emptied.delete()
+    brought = Panel.objects.filter(pk__in=panels, format=Panel.BROUGHT_OVER).values_list("panel_id", flat=True)
+    PrunedPanel.objects.bulk_create([PrunedPanel(panel_id=panel_id) for panel_id in brought], ignore_conflicts=True)
     Panel.objects.filter(pk__in=panels).delete()
     return Pruned(len(panels), count)

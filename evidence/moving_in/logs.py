@@ -3,9 +3,11 @@
 A run that is cut short is repeated from the beginning: what had come in is found and left as it is.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
+
+from django.db import IntegrityError
 
 from evidence.moving_in.folder import CALLS, OFFLOADS, Folder
 from evidence.moving_in.reading.calls import read_panel
@@ -31,6 +33,8 @@ PANELS_AT_ONCE = 200
 BYTES_AT_ONCE = 4_000_000
 # A task in a few words, a note and some claims: those of many panels are held at once.
 LONGEST_OFFLOAD = 250_000
+# Each means that another run, or a person who judged or pruned, wrote the same panels between their plan and its writing.
+MOST_LOST_RACES = 5
 
 Progress = Callable[[str, int, int], None]
 Batch = list[tuple[int, OldPanel]]
@@ -92,9 +96,7 @@ class EvidenceMover:
         seated = [_with_offloads(panel, offloads.get(panel.panel_id, ())) for _, panel in batch]
         lines = {panel.panel_id: line for line, panel in batch}
         judged = {panel.panel_id: _verdicts(offloads.get(panel.panel_id, ()), panel) for panel in seated}
-        plans = plan_panels((panel for panel in seated if panel.seats), judged)
-        if not self._dry_run and any(plan.writes for plan in plans):
-            self._writer.write(plans)
+        plans = self._written([panel for panel in seated if panel.seats], judged)
         for panel in seated:
             if not panel.seats:
                 self._calls.leave_out(lines[panel.panel_id], "no seat of it can be read")
@@ -102,6 +104,19 @@ class EvidenceMover:
             _count(plan, lines[plan.old.panel_id], self._calls)
             for offload in offloads.get(plan.old.panel_id, ()):
                 _count_offload(plan, offload, self._offloads)
+
+    def _written(self, panels: Sequence[OldPanel], judged: Mapping[str, Mapping[str, Sequence[OldVerdict]]]) -> list[PanelPlan]:
+        for _ in range(MOST_LOST_RACES):
+            plans = plan_panels(panels, judged)
+            if self._dry_run or not any(plan.writes for plan in plans):
+                return plans
+            try:
+                self._writer.write(plans)
+            except IntegrityError as error:
+                lost = error
+            else:
+                return plans
+        raise lost
 
     def _told(self, path: str) -> Callable[[int], None]:
         size = self._folder.size(path)
@@ -132,7 +147,7 @@ def _count(plan: PanelPlan, line: int, report: FileReport) -> None:
         return
     if plan.is_foreign:
         report.keep(line, "a panel of this id was asked here")
-    elif plan.present is None or plan.fills or plan.seats:
+    elif plan.fills or plan.seats:
         report.new += 1
     else:
         report.unchanged += 1

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from collections_app.models import Collection
 from evidence.counting.claims import find_unique, unique_of
@@ -16,7 +16,7 @@ from evidence.counting.tallies import Calls, count, uncount
 from evidence.models import Call, Panel, Verdict
 from evidence.moving_in.reading.values import OldPanel, OldSeat, OldVerdict
 from evidence.moving_in.writing.known import Directory
-from evidence.moving_in.writing.plan import FORMAT, GIVEN_BY, NOT_WHOLE, Judged, PanelPlan
+from evidence.moving_in.writing.plan import GIVEN_BY, NOT_WHOLE, Judged, PanelPlan
 from evidence.storable import storable
 
 # As the predecessor estimated: four characters a token, and a tenth more.
@@ -32,10 +32,18 @@ class PanelWriter:
 
     @transaction.atomic
     def write(self, plans: Sequence[PanelPlan]) -> None:
-        """Write some panels, at most 500 of them; the same again is to be planned again first."""
-        self._write_new([plan for plan in plans if plan.present is None])
-        changed = [plan for plan in plans if plan.present is not None and plan.writes and not plan.is_foreign]
-        present = Calls.of_panels([plan.present.pk for plan in changed if plan.present])
+        """Write some panels, at most 500 of them; the same again is to be planned again first.
+
+        Raises IntegrityError, with nothing written, where another writer changed what was planned with.
+        """
+        writing = [plan for plan in plans if plan.writes]
+        self._write_new([plan for plan in writing if plan.present is None])
+        changed = [plan for plan in writing if plan.present is not None]
+        keys = [plan.present.pk for plan in changed if plan.present]
+        # Locked, where a database has such locks, as whoever judges locks them: what is taken off is what is added again.
+        if len(Panel.objects.select_for_update().filter(pk__in=keys).order_by("pk").values_list("pk")) < len(keys):
+            raise IntegrityError("a panel was pruned meanwhile")
+        present = Calls.of_panels(keys)
         uncount(present)
         for plan in changed:
             self._change(plan)
@@ -76,7 +84,7 @@ class PanelWriter:
             "panel_id": old.panel_id,
             "asked_at": old.asked_at,
             "asked_by": old.asked_by,
-            "format": FORMAT,
+            "format": Panel.BROUGHT_OVER,
             "collection_name": old.collection,
             "shape": old.shape,
             "shape_by": old.shape_by,
@@ -101,6 +109,7 @@ class PanelWriter:
             "shape": old.shape,
             "answer": seat.answer,
             "error": seat.error,
+            "ended_as": ended_as,
         }
         return Call(
             panel=panel,
@@ -109,7 +118,6 @@ class PanelWriter:
             asked_at=old.asked_at,
             status=seat.status,
             seconds=seat.seconds,
-            ended_as=ended_as,
             **storable(Call, values),
         )
 

@@ -5,12 +5,10 @@ from dataclasses import dataclass, field
 
 from django.db.models import Prefetch
 
-from evidence.models import Call, Panel, Verdict
+from evidence.models import Call, Panel, PrunedPanel, Verdict
 from evidence.moving_in.reading.offloads import same_judgement
 from evidence.moving_in.reading.values import OldPanel, OldSeat, OldVerdict
 
-# What tells a panel that was brought over from those that were asked here: no caller's format has this name.
-FORMAT = "benchwarmers"
 # Who gave a verdict is not kept there; no key's name can hold a colon.
 GIVEN_BY = "import:benchwarmers"
 NOT_WHOLE = "Brought over from an offload: the answer is not in the predecessor's log."
@@ -27,29 +25,41 @@ class Judged:
 
 @dataclass(slots=True)
 class PanelPlan:
-    """One panel's. `present`: its row here; `fills`: it was known by its offloads alone, and its answers are known now."""
+    """One panel's. `present`: its row here; `fills`: it was known by its offloads alone, and its answers are known now.
+
+    `is_foreign`: a panel of that id was asked here. `is_pruned`: it was brought over before, and forgotten since. Nothing is
+    written of either.
+    """
 
     old: OldPanel
     present: Panel | None = None
     fills: bool = False
     is_foreign: bool = False
+    is_pruned: bool = False
     seats: list[OldSeat] = field(default_factory=list)
     judged: list[Judged] = field(default_factory=list)
     kept: dict[str, str] = field(default_factory=dict)
 
     @property
     def writes(self) -> bool:
-        return self.present is None or self.fills or bool(self.seats) or bool(self.judged)
+        return self.fills or bool(self.seats) or bool(self.judged)
 
     def is_new(self, seat_name: str) -> bool:
         return any(seat.seat_name == seat_name for seat in self.seats)
 
 
 def plan_panels(panels: Iterable[OldPanel], verdicts: Mapping[str, Mapping[str, Sequence[OldVerdict]]]) -> list[PanelPlan]:
-    """One plan a panel, in their order; `verdicts` by panel and seat. Three queries."""
+    """One plan a panel, in their order; `verdicts` by panel and seat. Four queries."""
     wanted = list(panels)
-    rows = _present([panel.panel_id for panel in wanted])
-    return [_plan(panel, rows.get(panel.panel_id), verdicts.get(panel.panel_id, {})) for panel in wanted]
+    panel_ids = [panel.panel_id for panel in wanted]
+    rows = _present(panel_ids)
+    pruned = set(PrunedPanel.objects.filter(pk__in=panel_ids).values_list("pk", flat=True))
+    return [
+        PanelPlan(panel, is_pruned=True)
+        if panel.panel_id in pruned
+        else _plan(panel, rows.get(panel.panel_id), verdicts.get(panel.panel_id, {}))
+        for panel in wanted
+    ]
 
 
 def _present(panel_ids: Sequence[str]) -> dict[str, Panel]:
@@ -63,7 +73,7 @@ def _plan(old: OldPanel, present: Panel | None, verdicts: Mapping[str, Sequence[
     if present is None:
         judged = [Judged(seat_name, given) for seat_name, given in verdicts.items() if given]
         return PanelPlan(old, seats=list(old.seats), judged=judged)
-    if present.format != FORMAT:
+    if present.format != Panel.BROUGHT_OVER:
         return PanelPlan(old, present, is_foreign=True)
     calls = {call.seat_name: call for call in present.calls.all()}
     plan = PanelPlan(old, present, fills=old.whole and present.notice == NOT_WHOLE)

@@ -1,0 +1,17 @@
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+
+    dependencies = [
+        ('evidence', '0008_one_tally_a_day'),
+    ]
+
+    operations = [
+        migrations.CreateModel(
+            name='PrunedPanel',
+            fields=[
+                ('panel_id', models.CharField(max_length=24, primary_key=True, serialize=False)),
+            ],
+        ),
+    ]
