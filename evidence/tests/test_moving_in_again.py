@@ -8,7 +8,7 @@ import pytest
 from django.core.management import call_command
 from django.db.models import Sum
 
-from collections_app.models import Collection, DecisionModel, Endpoint, LanguageModel, Shape
+from collections_app.models import Collection, DecisionModel, Endpoint, LanguageModel, Limits, Shape
 from collections_app.selectors import members_of
 from evidence.counting.tallies import differing
 from evidence.models import Call, Panel, PrunedPanel, Tally, Verdict
@@ -80,6 +80,16 @@ def test_what_was_deleted_here_stays_deleted(tmp_path: Path) -> None:
     assert all_rows() == before
     assert sum("it came over before, and was deleted here" in line for line in told(report)) == 3
     assert report[COLLECTIONS]["kept"] == 1
+
+
+def test_a_limit_that_was_set_back_here_stays_so(tmp_path: Path) -> None:
+    folder = write(tmp_path, {"config/gateway.json": {"max_calls": 4, "max_explorers": 1}})
+    assert counts(run(folder)["config/gateway.json"]) == (2, 2, 0, 0, 0)
+    limits = Limits.objects.get()
+    limits.max_calls = 5
+    limits.save()
+    assert counts(run(folder)["config/gateway.json"]) == (2, 0, 1, 1, 0)
+    assert Limits.objects.get().max_calls == 5
 
 
 def test_a_row_that_people_made_and_deleted_is_no_hindrance(tmp_path: Path) -> None:

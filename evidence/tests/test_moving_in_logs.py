@@ -1,6 +1,7 @@
 """The predecessor's logs come over line by line: a bad one is told and left out, and no line is brought over twice."""
 
 import os
+import re
 import sqlite3
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -277,11 +278,13 @@ def test_what_no_database_holds_is_made_storable_once(tmp_path: Path) -> None:
     assert all_rows() == before
 
 
-def test_a_model_that_is_not_here_keeps_its_evidence_under_its_alias(tmp_path: Path) -> None:
+def test_a_model_that_is_not_here_keeps_its_evidence_under_its_alias(tmp_path: Path, admin_client: Any) -> None:
     run(folder_with(tmp_path, [a_panel(seats=[a_seat(ID, "member1", "Gone-Model:Free")])]))
     call = Call.objects.get()
     assert (call.alias, call.language_model, call.endpoint_name) == ("gone-model:free", None, "")
     assert Tally.objects.get().alias == "gone-model:free"
+    page = admin_client.get(f"/admin/evidence/panel/{call.panel_id}/seat/member1/").content.decode()
+    assert f"<code>{ID}.member1</code>\n    </p>" in re.sub(r"\n\s*\n", "\n", page)
 
 
 def test_links_out_of_the_folder_and_what_is_no_file_are_told(tmp_path: Path) -> None:

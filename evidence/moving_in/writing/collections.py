@@ -2,6 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
+from auditlog.models import LogEntry
+from django.db.models import Q
+
 from collections_app.models import Collection, LanguageModel, Limits, Shape
 from collections_app.models.collection import MOST_TAGS, TAG
 from collections_app.selectors import members_of
@@ -9,7 +12,7 @@ from collections_app.services.members import set_members
 from evidence.moving_in.reading.values import OldCollection
 from evidence.moving_in.report import FileReport
 from evidence.moving_in.writing.roster import Brought
-from evidence.moving_in.writing.settle import listed, problem_with, settle
+from evidence.moving_in.writing.settle import BY, listed, problem_with, settle
 
 
 def settle_collection(old: OldCollection, brought: Brought, report: FileReport) -> None:
@@ -60,12 +63,14 @@ def _lost(old: OldCollection, shape: Shape | None, merger: LanguageModel | None,
 
 
 def settle_limits(limits: Mapping[str, int], report: FileReport) -> None:
-    """The limits, where nobody has changed this bench's since it was made."""
+    """The limits, where this bench has those that it was shipped with and nobody set them to that."""
     shipped, row = Limits(), Limits.objects.first() or Limits()
+    entries = LogEntry.objects.get_for_object(row).filter(Q(action=LogEntry.Action.UPDATE) | Q(additional_data=BY))
+    set_here = {name for entry in entries for name in entry.changes}
     changes = {name: value for name, value in limits.items() if getattr(row, name) != value}
     report.unchanged += len(limits) - len(changes)
     for name, value in changes.items():
-        if getattr(row, name) != getattr(shipped, name):
+        if name in set_here or getattr(row, name) != getattr(shipped, name):
             report.keep(name, f"{getattr(row, name)}, and {value} there")
             continue
         before = getattr(row, name)

@@ -4,7 +4,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('evidence', '0008_one_tally_a_day'),
+        ('evidence', '0009_processes'),
     ]
 
     operations = [
