@@ -10,6 +10,7 @@ from typing import Any
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
+from benchsite.channel_layer import channel_layer_by
 from benchsite.database import database_in
 from benchsite.secret import secret_key_in
 
@@ -177,8 +178,8 @@ STATIC_URL = "static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 WHITENOISE_USE_FINDERS = True
 
-# How open pages hear of panels: within this process.
-CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
+# How open pages hear of panels, and answers of workers come home: by Redis, or within this process.
+CHANNEL_LAYERS = {"default": channel_layer_by(REDIS_URL)}
 
 REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
@@ -241,7 +242,10 @@ LOGGING = {
         # A refused page is in the access log already.
         "django.request": {"level": "ERROR"},
         # Below this they speak of single connections and requests, and that at any level of the root.
-        **{name: {"level": "WARNING"} for name in ("asyncio", "channels", "daphne", "mcp", "sse_starlette", "twisted")},
+        **{
+            name: {"level": "WARNING"}
+            for name in ("asyncio", "celery", "channels", "daphne", "kombu", "mcp", "sse_starlette", "twisted")
+        },
         # These quote URLs in warnings too; how a call failed is in the call log.
         **{name: {"level": "ERROR"} for name in ("httpcore", "httpcore2", "httpx", "httpx2", "requests", "urllib3")},
         "bench.access": {"level": "INFO"},
