@@ -132,11 +132,18 @@ class EventsConsumer(GatewayConsumer):
 
 
 def _told_already(scope: Mapping[str, Any]) -> int:
-    """The number of the last event that the caller has. Raises BadRequest."""
-    query = parse_qs(scope["query_string"].decode("latin-1"))
-    last = query.get("after", [dict(scope["headers"]).get(b"last-event-id", b"0").decode("latin-1")])[-1]
+    """The number of the last event that the caller has. Raises BadRequest.
+
+    A browser that comes back asks for the address that it began with, and says in a header how far it got since.
+    """
+    query = parse_qs(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+    header = dict(scope["headers"]).get(b"last-event-id", b"0").decode("latin-1")
+    return max(_number(query.get("after", ["0"])[-1], "after"), _number(header, "Last-Event-ID"))
+
+
+def _number(last: str, name: str) -> int:
     if not (last.isascii() and last.isdigit() and len(last) < 10):
-        raise BadRequest("after must be the sequence number of the last event that came, such as 2.", param="after")
+        raise BadRequest(f"{name} must be the sequence number of the last event that came, such as 2.", param=name)
     return int(last)
 
 

@@ -132,6 +132,18 @@ def test_events_go_on_from_where_a_reader_left_off(server):
     assert [(name, event.get("sequence")) for name, event in after] == [("seat", 3), ("end", None)]
     by_header = sse(server.request("GET", f"/bench/panels/{panel_id}/events", headers={"Last-Event-ID": "3"}).body)
     assert [name for name, _ in by_header] == ["end"]
+    # As a browser comes back: to the address that it began with, which says less.
+    came_back = server.request("GET", f"/bench/panels/{panel_id}/events?after=1", headers={"Last-Event-ID": "2"})
+    assert [event.get("sequence") for _, event in sse(came_back.body)] == [3, None]
+
+
+@pytest.mark.parametrize("number", ["x", "-1", "1.5", "", "9" * 10])
+def test_a_number_that_no_event_has_is_refused_wherever_it_is_sent(server, number):
+    panel_id = ask(server, "numbers", model="bench/pair").json["bench"]["panel"]
+    for query, header in ((number, "0"), ("0", number)):
+        reply = server.request("GET", f"/bench/panels/{panel_id}/events?after={query}", headers={"Last-Event-ID": header})
+        assert reply.status == 400
+        assert reply.json["error"]["param"] == ("after" if query == number else "Last-Event-ID")
 
 
 @pytest.mark.parametrize(
