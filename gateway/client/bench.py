@@ -1,39 +1,33 @@
 """The client itself: one function for each thing that a bench does for its callers."""
 
 import asyncio
-import json
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from types import TracebackType
 from typing import Any
-from urllib.parse import quote, urlsplit
 
 import httpx2
+import orjson
 
-from gateway.client.asking import Answer, Piece, Question, Seated, SeatEnded, Told, nobody
-from gateway.client.errors import BenchError, CutOffError, UnreachableError
+from gateway.client.asking import Answer, Happening, Piece, Question, Seated, SeatEnded, Told, nobody
+from gateway.client.errors import BenchError, CutOffError, RefusedError, UnreachableError
+from gateway.client.reaching import http_client, panel_path
 from gateway.client.reading import chunk_in, comment_in, events, refusal
 
-CONNECT_SECONDS = 10.0
-# A bench writes something into every stream every few seconds; so long a silence is a connection that is gone.
-SILENCE_SECONDS = 180.0
 # Between the end of a reply and the end of its seats' events, which come by another connection.
 EVENTS_SECONDS = 10.0
 Json = dict[str, Any]
 
 
 class Bench:
-    """A running bench at `url`, asked with `key` where it asks for keys. Use it as an async context manager."""
+    """A running bench at `url`, asked with `key` where it asks for keys. Use it as an async context manager.
+
+    Raises UnreachableError for an address that is none, RefusedError for a key that is none.
+    """
 
     def __init__(self, url: str, *, key: str = "", transport: httpx2.AsyncBaseTransport | None = None) -> None:
         self.url = url.rstrip("/")
-        self._http = httpx2.AsyncClient(
-            headers={"Authorization": f"Bearer {key}"} if key else {},
-            timeout=httpx2.Timeout(SILENCE_SECONDS, connect=CONNECT_SECONDS),
-            transport=transport,
-            # A proxy of the environment's leads elsewhere, never to this machine itself.
-            trust_env=not _is_here(self.url),
-        )
+        self._http = http_client(self.url, key, transport)
 
     async def __aenter__(self) -> "Bench":
         return self
@@ -47,7 +41,7 @@ class Bench:
 
     async def panel(self, panel: str) -> Json:
         """A panel's `bench` object as far as it is, with `status` running, done or interrupted. Raises BenchError."""
-        return await self._json("panel", "GET", f"/bench/panels/{quote(panel, safe='')}")
+        return await self._json("panel", "GET", panel_path(panel))
 
     async def owed(self, *, limit: int | None = None, panel: str = "") -> Json:
         """The newest answers without a verdict, of one panel or of all: `owed`, `more`, `verdict`. Raises BenchError."""
@@ -73,7 +67,7 @@ class Bench:
             async with self._sent("POST", "/v1/chat/completions", body=question.as_chat()) as response:
                 bench = await self._read(response, watch)
             await watch.rest()
-        except httpx2.TransportError as error:
+        except httpx2.RequestError as error:
             raise CutOffError(watch.panel) from error
         finally:
             await watch.stop()
@@ -95,14 +89,32 @@ class Bench:
             bench = field or bench
             if text:
                 await watch.piece(text)
+        if not (watch.panel or watch.pieces):
+            raise UnreachableError(self.url, "sent something else than a bench's stream.")
         raise CutOffError(watch.panel)
 
-    async def follow(self, panel: str, seat_ended: Callable[[Json], Any]) -> None:
-        """Wait for a panel's end; `seat_ended` hears of each seat as it ends, and of those that have. Raises BenchError."""
-        async with self._sent("GET", f"/bench/panels/{quote(panel, safe='')}/events") as response:
+    async def follow(self, panel: str, told: Told) -> None:
+        """Wait for a panel's end; `told` hears how many sit, then of each seat as it ends, and of those that have.
+
+        Raises RefusedError, UnreachableError, CutOffError.
+        """
+        seats = [seat["call"] for seat in (await self.panel(panel))["seats"]]
+        ended: set[str] = set()
+        await told(SeatEnded(None, 0, len(seats)))
+        async with self._sent("GET", f"{panel_path(panel)}/events") as response:
+            async for seat in self._seats(response, panel):
+                ended.add(seat["call"])
+                await told(SeatEnded(seat, len(ended.intersection(seats)), len(seats)))
+
+    async def _seats(self, response: httpx2.Response, panel: str) -> AsyncIterator[Json]:
+        """The seats of a panel's events, as they end."""
+        try:
             async for event in events(response.aiter_bytes()):
                 if event.name == "seat":
-                    await seat_ended(json.loads(event.data)["seat"])
+                    seat: Json = orjson.loads(event.data)["seat"]
+                    yield seat
+        except (ValueError, LookupError, TypeError, httpx2.RequestError) as error:
+            raise CutOffError(panel) from error
 
     async def _json(
         self, told: str, method: str, path: str, *, body: Any = None, params: Mapping[str, Any] | None = None
@@ -110,9 +122,9 @@ class Bench:
         """A reply that tells `told`, as no other server's does."""
         async with self._sent(method, path, body=body, params=params) as response:
             try:
-                found = json.loads(await response.aread())
+                found = orjson.loads(await response.aread())
                 return {told: found[told], **found}
-            except (ValueError, LookupError, TypeError, httpx2.TransportError) as error:
+            except (ValueError, LookupError, TypeError, httpx2.RequestError) as error:
                 raise UnreachableError(self.url, "answered with something else than a bench's JSON.") from error
 
     @asynccontextmanager
@@ -123,8 +135,11 @@ class Bench:
         try:
             request = self._http.build_request(method, self.url + path, json=body, params=params)
             response = await self._http.send(request, stream=True)
-        except (httpx2.TransportError, httpx2.InvalidURL) as error:
-            raise UnreachableError(self.url, f"does not answer: {error or type(error).__name__}.") from error
+        except UnicodeEncodeError as error:
+            raise RefusedError(400, "What was to be sent is no text: it holds bytes that are not UTF-8.") from error
+        except (httpx2.RequestError, httpx2.InvalidURL) as error:
+            why = str(error).rstrip(".") or type(error).__name__
+            raise UnreachableError(self.url, f"does not answer: {why}.") from error
         try:
             if response.status_code != httpx2.codes.OK:
                 raise await refusal(self.url, response)
@@ -168,23 +183,9 @@ class _Watch:
 
     async def _follow(self) -> None:
         # Who sits and who has answered is for the eye: the reply is read by the other connection, and fails by itself.
-        with suppress(BenchError, httpx2.TransportError):
-            seats = [seat["call"] for seat in (await self._bench.panel(self.panel))["seats"]]
-            ended: set[str] = set()
-            await self._tell(SeatEnded(None, 0, len(seats)))
+        with suppress(BenchError):
+            await self._bench.follow(self.panel, self._tell)
 
-            async def seat_ended(seat: Json) -> None:
-                ended.add(seat["call"])
-                await self._tell(SeatEnded(seat, len(ended.intersection(seats)), len(seats)))
-
-            await self._bench.follow(self.panel, seat_ended)
-
-    async def _tell(self, what: Seated | Piece | SeatEnded) -> None:
+    async def _tell(self, what: Happening) -> None:
         async with self._turn:
             await self._told(what)
-
-
-def _is_here(url: str) -> bool:
-    with suppress(ValueError):
-        return urlsplit(url).hostname in ("127.0.0.1", "localhost", "::1")
-    return False

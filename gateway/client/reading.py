@@ -1,13 +1,16 @@
 """Reading what a bench sends: server-sent events, refusals."""
 
-import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
 
 import httpx2
+import orjson
 
 from gateway.client.errors import BenchError, RefusedError, UnreachableError
+
+# In digits: more of them are no wait that anybody means.
+_LONGEST_WAIT = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +28,7 @@ async def events(chunks: AsyncIterator[bytes]) -> AsyncIterator[Event]:
     async for chunk in chunks:
         *blocks, held = (held + chunk).split(b"\n\n")
         for block in blocks:
-            yield _event(block.decode())
+            yield _event(block.decode(errors="replace"))
 
 
 def _event(block: str) -> Event:
@@ -45,14 +48,14 @@ def comment_in(event: Event, word: str) -> str:
 async def refusal(url: str, response: httpx2.Response) -> BenchError:
     """Why a request was turned away, in the bench's own words; or that whoever answered is no bench."""
     try:
-        body = json.loads(await response.aread())
+        body = orjson.loads(await response.aread())
         return RefusedError(
             response.status_code,
             str(body["error"]["message"]),
             wait=_seconds(response.headers.get("retry-after", "")),
-            bench=body.get("bench"),
+            bench=_panel_in(body),
         )
-    except (ValueError, KeyError, TypeError, AttributeError, httpx2.TransportError):
+    except (ValueError, KeyError, TypeError, AttributeError, httpx2.RequestError):
         return UnreachableError(url, f"answered HTTP {response.status_code} and is no bench, or something in between did.")
 
 
@@ -62,15 +65,23 @@ def chunk_in(url: str, data: str) -> tuple[str, dict[str, Any]]:
     Raises RefusedError for a refusal that came when the 200 had gone, UnreachableError for what is no bench's.
     """
     try:
-        chunk = json.loads(data)
+        chunk = orjson.loads(data)
         if error := chunk.get("error"):
             status = 429 if error.get("type") == "requests" else 502
-            raise RefusedError(status, str(error["message"]), bench=chunk.get("bench"))
+            raise RefusedError(status, str(error["message"]), bench=_panel_in(chunk))
         text = "".join(choice["delta"].get("content") or "" for choice in chunk["choices"])
-        return text, chunk.get("bench") or {}
+        return text, _panel_in(chunk) or {}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise UnreachableError(url, "sent something else than a bench's stream.") from error
 
 
+def _panel_in(body: dict[str, Any]) -> dict[str, Any] | None:
+    """The `bench` field of a body that has one. Raises TypeError, KeyError for one that tells of no panel."""
+    bench: dict[str, Any] | None = body.get("bench") or None
+    if bench and not isinstance(bench["panel"], str):
+        raise TypeError("no panel's id")
+    return bench
+
+
 def _seconds(text: str) -> float | None:
-    return float(text) if text.isascii() and text.isdigit() else None
+    return float(text) if text.isascii() and text.isdigit() and len(text) < _LONGEST_WAIT else None

@@ -9,7 +9,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import CallToolResult
 from pydantic import Field
 
-from gateway.client import Bench, BenchError, Question, SeatEnded
+from gateway.client import Bench, BenchError, Question
 from gateway.mcp.reading import page_of
 from gateway.mcp.results import Collections, Owed, PanelPage, Verdict, both
 from gateway.mcp.waiting import Watch
@@ -43,7 +43,7 @@ class Tools:
         self,
         ctx: Context,
         collection: Annotated[str, Field(description="as list_collections names it, such as bench/core")],
-        prompt: Annotated[str, Field(description="the question, with all that is needed to answer it")],
+        prompt: Annotated[str, Field(min_length=1, description="the question, with all that is needed to answer it")],
         merged: Annotated[
             bool | None,
             Field(description="true: one answer, written from all by one more model; false: every answer; null: its own way"),
@@ -106,16 +106,10 @@ class Tools:
     async def _later(self, ctx: Context, panel: dict[str, Any], seconds: float) -> dict[str, Any]:
         """A panel that is still thinking, once it has ended or so much time has passed."""
         watch = Watch(ctx.report_progress, panel["panel"])
-        seats = [seat["call"] for seat in panel["seats"]]
-        ended: set[str] = set()
-
-        async def seat_ended(seat: dict[str, Any]) -> None:
-            ended.add(seat["call"])
-            await watch.hear(SeatEnded(seat, len(ended.intersection(seats)), len(seats)))
 
         async def work() -> None:
             async with self._bench(ctx, watch) as bench:
-                await bench.follow(watch.panel, seat_ended)
+                await bench.follow(watch.panel, watch.hear)
 
         await watch.until_ended(work(), seconds)
         async with self._bench(ctx, watch) as bench:

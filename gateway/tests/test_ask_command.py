@@ -270,6 +270,8 @@ def test_a_reader_who_has_had_enough_is_no_failure(bench):
         (("nothing", "x"), "Choose one of: bench/echoing: For echoing [test]"),
         (("pair", "x", "--with", "fsat"), "Nearest: fast"),
         (("pair",), "nothing is asked"),
+        (("pair", "a\udcff"), "bytes that are not UTF-8"),
+        (("pair", "x", "--url", "ftp://127.0.0.1"), "ftp://127.0.0.1 is no bench's address"),
         (("pair", "x", "-f", "no-such-file"), "no-such-file cannot be read: No such file or directory."),
     ],
 )
@@ -299,6 +301,8 @@ def test_a_key_is_taken_from_the_environment(upstream, tmp_path):
         limited = ask(None, "mine", "x", "--url", server.base_url, BENCHWARMERS_KEY=key)
         assert (limited.returncode, b"Try again in" in limited.stderr) == (1, True)
         assert key.encode() not in limited.stderr
+        broken = ask(server, "mine", "x", BENCHWARMERS_KEY=f"{key}\nb")
+        assert (broken.returncode, b"is none" in broken.stderr, key.encode() in broken.stderr) == (1, True, False)
 
 
 @pytest.mark.parametrize(

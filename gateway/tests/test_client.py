@@ -111,6 +111,9 @@ def test_where_no_seat_answers_the_refusal_has_the_seats(server):
     for work, status in (
         (lambda bench: bench.panel("p20260101-000000-0000"), 404),
         (lambda bench: bench.panel("../../x?y"), 404),
+        (lambda bench: bench.panel("\udc80"), 404),
+        (lambda bench: bench.owed(panel="\udc80"), 400),
+        (lambda bench: bench.ask(Question("pair", "a\udc80")), 400),
         (lambda bench: bench.verdict("nothing", useful=True), 404),
         (lambda bench: bench.owed(limit=1000), 400),
     ):
@@ -136,14 +139,81 @@ def test_a_key_is_sent_and_a_limit_says_how_long_to_wait(tmp_path, upstream):
 def test_nobody_there_and_something_else_there_are_told_apart():
     with pytest.raises(UnreachableError, match="does not answer"):
         using(f"http://127.0.0.1:{free_port()}", lambda bench: bench.collections())
-    for wrong in ("no-url", "http://[::1", "ftp://127.0.0.1", ""):
-        with pytest.raises(UnreachableError, match="does not answer"):
-            using(wrong, lambda bench: bench.collections())
     for status, body in ((404, b"<html>"), (200, b"<html>"), (200, b"[]"), (401, b'{"error": "no"}')):
         with OtherServer(status, body) as url, pytest.raises(UnreachableError):
             using(url, lambda bench: bench.collections())
     with OtherServer(200, b"data: {}\n\n") as url, pytest.raises(UnreachableError, match="something else"):
         asked(url, Question("x", "x"))
+
+
+@pytest.mark.parametrize("panel", ["events", "x/events", "..", "", "/"])
+def test_no_panel_id_leads_to_another_route(server, panel):
+    known = asked(server, Question("echoing", "x"))[0].panel
+    for wrong in (f"{known}/{panel}", panel):
+        with pytest.raises(RefusedError, match="There is no panel"):
+            using(server, lambda bench, wrong=wrong: bench.panel(wrong))
+
+
+@pytest.mark.parametrize(
+    "url", ["no-url", "http://[::1", "ftp://127.0.0.1", "", "http:", "http://127.0.0.1:99999", "http://a?b=c", "http://a#b"]
+)
+def test_what_is_no_address_is_told_from_a_bench_that_is_away(url):
+    with pytest.raises(UnreachableError, match="is no bench's address"):
+        using(url, lambda bench: bench.collections())
+
+
+@pytest.mark.parametrize("url", ["http://user:s3cret@127.0.0.1:1", "http://user:s3cret@[::1", "ftp://s3cret@x"])
+def test_no_password_of_an_address_is_repeated(url):
+    with pytest.raises(UnreachableError, match="user or password") as refused:
+        using(url, lambda bench: bench.collections())
+    assert "s3cret" not in str(refused.value)
+
+
+@pytest.mark.parametrize("key", ["s3cret\nX-Bench-Depth: 1", "s3cret€", "s3cret\udcff", "s3cret\0"])
+def test_a_key_that_is_none_is_refused_and_never_repeated(key):
+    with pytest.raises(RefusedError, match="key that was set") as refused:
+        using(f"http://127.0.0.1:{free_port()}", lambda bench: bench.collections(), key=key)
+    assert refused.value.status == 401 and "s3cret" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("ALL_PROXY", "bogus://u:s3cret@x"), ("ALL_PROXY", "http://u:s3cret@x:y"), ("SSL_CERT_FILE", "/no/file")],
+)
+def test_what_the_environment_says_wrong_of_the_way_is_no_crash(monkeypatch, name, value):
+    monkeypatch.setenv(name, value)
+    with pytest.raises(UnreachableError, match=name) as refused:
+        using("https://bench.example", lambda bench: bench.collections())
+    assert "s3cret" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (200, b"<html>"),
+        (200, b"data: \xff\xfe\n\n"),
+        (200, b"data: " + b"[" * 100_000 + b"\n\n"),
+        (200, b'data: {"choices": [], "bench": [1]}\n\n'),
+        (200, b'data: {"choices": [], "bench": {"seats": []}}\n\n'),
+        (200, b'data: {"choices": [], "bench": {"panel": 5}}\n\n'),
+        (400, b'{"error": {"message": "no"}, "bench": 5}'),
+        (400, b"[" * 100_000),
+    ],
+)
+def test_whatever_else_may_come_is_told_as_no_benchs(status, body):
+    with OtherServer(status, body) as url, pytest.raises(UnreachableError):
+        asked(url, Question("x", "x"))
+
+
+def test_a_reply_packed_wrong_or_with_a_wait_without_end_is_no_crash():
+    with OtherServer(400, b"packed", **{"Content-Encoding": "gzip"}) as url, pytest.raises(UnreachableError):
+        asked(url, Question("x", "x"))
+    with OtherServer(200, b"packed", **{"Content-Encoding": "gzip"}) as url, pytest.raises(CutOffError):
+        asked(url, Question("x", "x"))
+    endless = OtherServer(429, b'{"error": {"message": "no"}}', **{"Retry-After": "9" * 400})
+    with endless as url, pytest.raises(RefusedError) as refused:
+        asked(url, Question("x", "x"))
+    assert refused.value.wait is None
 
 
 def test_a_stream_that_breaks_off_is_no_answer():
@@ -153,14 +223,38 @@ def test_a_stream_that_breaks_off_is_no_answer():
     assert cut.value.panel == "p20260101-000000-0000"
 
 
+@pytest.mark.parametrize("events", [b"event: seat\ndata: {}\n\n", b"event: seat\ndata: nonsense\n\n", None])
+def test_a_panel_that_can_be_followed_no_longer_is_told_as_cut_off(events):
+    class Broken(httpx2.AsyncByteStream):
+        async def __aiter__(self):
+            yield events or b": keep-alive\n\n"
+            raise httpx2.ReadError("the server went away")
+
+    async def served(request):
+        if request.url.path.endswith("/events"):
+            return httpx2.Response(200, stream=Broken())
+        return httpx2.Response(200, json={"panel": "p1", "seats": [{"call": "p1.member1"}]})
+
+    heard: list[Any] = []
+
+    async def told(what: Any) -> None:
+        heard.append(what)
+
+    with pytest.raises(CutOffError) as cut:
+        using("http://bench", lambda bench: bench.follow("p1", told), transport=httpx2.MockTransport(served))
+    assert cut.value.panel == "p1" and heard == [SeatEnded(None, 0, 1)]
+
+
 class OtherServer:
     """Whatever else may listen where a bench was expected: always the same reply."""
 
-    def __init__(self, status: int, body: bytes) -> None:
+    def __init__(self, status: int, body: bytes, **headers: str) -> None:
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 self.rfile.read(int(self.headers.get("content-length") or 0))
                 self.send_response(status)
+                for name, value in headers.items():
+                    self.send_header(name, value)
                 self.end_headers()
                 self.wfile.write(body)
 

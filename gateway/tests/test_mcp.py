@@ -118,6 +118,8 @@ def test_what_the_bench_refuses_is_told_whole(bench, door):
     [
         ("ask", {"collection": 5, "prompt": "Hi"}, "collection"),
         ("ask", {"collection": "pair"}, "prompt"),
+        ("ask", {"collection": "pair", "prompt": ""}, "prompt"),
+        ("get_panel", {"panel": "p20260101-000000-aaaa/events"}, "no panel"),
         ("ask", {"collection": "pair", "prompt": "Hi", "with": "fast"}, "with"),
         ("ask", {"collection": "pair", "prompt": "Hi", "mergd": True}, "mergd"),
         ("ask", {"collection": "pair", "prompt": "Hi", "wait": -1}, "wait"),

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import signal
 import subprocess
 import sys
 
@@ -66,6 +67,32 @@ def test_settings_that_a_server_would_refuse_stop_no_agent(tmp_path):
     done = run(tmp_path, sent=json.dumps(HELLO) + "\n", BENCH_BIND="0.0.0.0")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["result"]["serverInfo"]["name"] == "benchsite"
+
+
+def test_what_is_no_address_and_no_key_is_an_answer_without_its_secrets(tmp_path):
+    async def story(said, **named):
+        own = environment(tmp_path, **named)
+        started = StdioServerParameters(command=sys.executable, args=["manage.py", "mcp"], env=own, cwd=str(settings.BASE_DIR))
+        async with Client(started) as client:
+            refused = await client.call_tool("list_collections", {})
+            assert refused.is_error and said in text(refused) and "s3cret" not in text(refused)
+
+    asyncio.run(story("BENCHWARMERS_KEY", BENCHWARMERS_KEY="s3cret\nb"))
+    asyncio.run(story("user or password", BENCHWARMERS_URL="http://me:s3cret@127.0.0.1:1"))
+
+
+def test_ctrl_c_ends_it_though_nothing_comes_in(tmp_path):
+    command = [sys.executable, "manage.py", "mcp"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, cwd=settings.BASE_DIR, env=environment(tmp_path), **pipes) as serving:
+        serving.stdin.write(json.dumps(HELLO).encode() + b"\n")
+        serving.stdin.flush()
+        assert serving.stdout.readline()
+        serving.send_signal(signal.SIGINT)
+        try:
+            assert serving.wait(10) == -signal.SIGINT
+        finally:
+            serving.kill()
 
 
 def test_its_help_has_an_example(tmp_path):

@@ -73,13 +73,13 @@ class Command(BenchCommand):
             reply="merged" if options["merged"] else None,
             images=sent.images,
         )
-        self._bench = Bench(options["url"] or conf.bench_url, key=conf.bench_key)
         terminal = Terminal(self.stdout, self.stderr, asks=False)
         self._showing = Showing(self.stdout, terminal, collection=plain(collection), quiet=options["json"])
-        self._ask(question, as_json=options["json"])
+        self._ask(question, options["url"] or conf.bench_url, as_json=options["json"])
 
-    def _ask(self, question: Question, *, as_json: bool) -> None:
+    def _ask(self, question: Question, url: str, *, as_json: bool) -> None:
         try:
+            self._bench = Bench(url, key=conf.bench_key)
             answer = asyncio.run(self._answer(question))
         except BenchError as error:
             if as_json and isinstance(error, RefusedError) and error.bench:
