@@ -1,6 +1,7 @@
 """python manage.py mcp: the bench as tools of an agent on this machine, over standard input and output."""
 
 import asyncio
+import signal
 from typing import Any
 
 from collections_app.management.base import BenchCommand
@@ -33,4 +34,6 @@ class Command(BenchCommand):
         if somebody_is_there():
             bench = printable(conf.bench_url, 200)
             self.stderr.write(f"Serving the tools of {bench} to a client on standard input. Ctrl-C ends it.")
+        # Python's own way waits for the thread that reads standard input, which ends with its next line alone.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
         asyncio.run(serve_stdio(conf.bench_url, conf.bench_key))
