@@ -13,14 +13,17 @@ import json
 import os
 import sys
 from argparse import RawDescriptionHelpFormatter
+from errno import EDQUOT, ENOSPC
 from textwrap import fill, indent
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandError, CommandParser, OutputWrapper
 from django.db import OperationalError, ProgrammingError
 
 # Of a shell: what a process ends with whom Ctrl-C has ended.
 INTERRUPTED = 130
+# Where output goes to a file.
+FULL = (ENOSPC, EDQUOT)
 # Django's own, which work all the same; -v stays with commands whose help tells of it.
 NOISE = {"--version", "--settings", "--pythonpath", "--traceback", "--no-color", "--force-color"}
 
@@ -63,12 +66,20 @@ class BenchCommand(BaseCommand):
             return super().execute(*args, **options)
         except (OperationalError, ProgrammingError) as error:
             raise CommandError(f"the database does not answer: {error}. `python manage.py migrate` makes a new one.") from error
-        except BrokenPipeError:
+        except OSError as error:
+            if error.errno in FULL:
+                raise CommandError(f"what it tells cannot be written: {error.strerror}.") from error
+            if not isinstance(error, BrokenPipeError):
+                raise
             # Nor is there anybody to tell when Python flushes at its end.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return None
 
     def run_from_argv(self, argv: list[str]) -> None:
+        if sys.stdout is None:
+            # Closed before it began (`>&-`): nobody reads, as behind a head that has had enough.
+            sys.stdout = open(os.devnull, "w")  # noqa: SIM115 (until the process ends)
+            self.stdout = OutputWrapper(sys.stdout)
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 # Text from elsewhere may have what a terminal's encoding has not.

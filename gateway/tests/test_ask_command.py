@@ -282,6 +282,27 @@ def test_a_refusal_is_its_reason_and_exit_status_1(bench, arguments, said):
     assert b"Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("arguments", [("--json", "echoing", "Hi"), ("echoing", "--json", "Hi"), ("echoing", "Hi", "--json")])
+def test_options_stand_wherever_they_come_to_mind(bench, arguments):
+    done = ask(bench, *arguments)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["seats"][0]["answer"] == "Hi"
+
+
+@pytest.mark.parametrize(("output", "status", "said"), [("1>&-", 0, b""), (">/dev/full", 1, b"No space left on device")])
+def test_an_output_that_takes_nothing_is_no_crash(bench, output, status, said):
+    line = f'exec "$@" {output}'
+    done = subprocess.run(
+        ["sh", "-c", line, "sh", *command("echoing", "Hi")],
+        check=False,
+        cwd=settings.BASE_DIR,
+        env=environment(bench),
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    assert (done.returncode, said in done.stderr, b"Traceback" in done.stderr) == (status, True, False), done.stderr
+
+
 def test_without_a_server_it_is_said_how_to_start_one():
     port = free_port()
     done = ask(None, "core", "x", BENCH_PORT=str(port))

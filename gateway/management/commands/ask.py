@@ -41,6 +41,8 @@ class Command(BenchCommand):
     checks = False
 
     def add_arguments(self, parser: CommandParser) -> None:
+        # An option between the two words would else end them: argparse takes the prompt for left out then.
+        parser.parse_args = parser.parse_intermixed_args  # type: ignore[method-assign]
         parser.add_argument("collection", help="bench/core, or core; core:merged for one merged answer")
         parser.add_argument("prompt", nargs="?", default="", help="what to ask")
         parser.add_argument(
