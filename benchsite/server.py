@@ -15,7 +15,7 @@ from twisted.internet import reactor
 
 from benchsite.http.request import unsent, use_bench_requests
 from benchsite.log.sources import take_over
-from evidence.services import interrupt_running
+from evidence.processes.interrupting import interrupt_running
 from gateway.asked import App
 from gateway.panel.running import running_panels
 from gateway.workers import worker_pool

@@ -11,11 +11,15 @@ from typing import Any, Protocol, Required, TypedDict, TypeVar, Unpack
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
+from evidence.again import KnownAs, Question, name_panel
 from evidence.counting.claims import find_unique
 from evidence.counting.tallies import AT_ONCE, Calls, count, uncount
+from evidence.counting.turns import hold_panels
 from evidence.errors import NotYours, StillRunning, UnknownCall
 from evidence.links import LinkUsed, VerdictLink
-from evidence.models import Call, IdempotencyKey, Panel, Verdict
+from evidence.metrics import VERDICTS
+from evidence.models import Call, Panel, Verdict
+from evidence.processes.late import keep_late
 from evidence.selectors import call_named
 from evidence.storable import storable
 from keys.services import LOCAL
@@ -50,14 +54,7 @@ class PlannedSeat:
     endpoint_name: str
     served_id: str
     nominated: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class KnownAs:
-    """A caller's idempotency key for a request, and the request's digest."""
-
-    key: str
-    digest: str
+    held_by: str = ""
 
 
 class EndedCall(Protocol):
@@ -94,27 +91,35 @@ class EndedCall(Protocol):
 
 
 @transaction.atomic
-def record_panel(*, seats: Sequence[PlannedSeat], known_as: KnownAs | None = None, **panel: Any) -> Panel:
+def record_panel(*, seats: Sequence[PlannedSeat], known_as: KnownAs | Question | None = None, **panel: Any) -> Panel:
     """Write a panel and its seats down as running, before any id of theirs leaves the server.
 
-    Raises IntegrityError when the panel id is taken.
+    Raises IntegrityError when the panel id is taken, and AlreadyAsked when what it is known as is another panel's.
     """
     row = Panel.objects.create(**storable(Panel, panel))
     Call.objects.bulk_create(_running_call(row, seat, row.asked_at) for seat in seats)
     if known_as:
-        values = {"digest": known_as.digest, "panel": row, "made_at": row.asked_at}
-        IdempotencyKey.objects.update_or_create(values, asked_by=row.asked_by, key=known_as.key)
+        name_panel(row, known_as)
     return row
 
 
-def record_seat(seat: PlannedSeat, *, panel_id: str, asked_at: datetime) -> None:
-    """Write one more seat of a panel down as running: the merger's, which is asked when the others have answered."""
-    _running_call(Panel.objects.get(panel_id=panel_id), seat, asked_at).save(force_insert=True)
+@transaction.atomic
+def record_seat(seat: PlannedSeat, *, panel_id: str, asked_at: datetime) -> str:
+    """Write one more seat of a panel down as running: the merger's, which is asked when the others have answered.
+
+    Returns the note of a panel that has been ended without one, by whoever took its process for gone; then none is written.
+    """
+    panel = Panel.objects.select_for_update().get(panel_id=panel_id)
+    if not panel.note:
+        _running_call(panel, seat, asked_at).save(force_insert=True)
+    return panel.note
 
 
-def record_note(panel_id: str, note: str) -> None:
-    """Write down why nobody was asked to merge a panel whose merge was asked for."""
-    Panel.objects.filter(panel_id=panel_id).update(note=note)
+def record_note(panel_id: str, note: str) -> str:
+    """Write down why nobody was asked to merge a panel whose merge was asked for. The first note stands; returns it."""
+    if Panel.objects.filter(panel_id=panel_id, note="").update(note=note):
+        return note
+    return Panel.objects.values_list("note", flat=True).filter(panel_id=panel_id).first() or note
 
 
 def _running_call(panel: Panel, seat: PlannedSeat, asked_at: datetime) -> Call:
@@ -128,6 +133,7 @@ def _running_call(panel: Panel, seat: PlannedSeat, asked_at: datetime) -> Call:
         served_id=seat.served_id,
         shape=panel.shape,
         asked_at=asked_at,
+        held_by=seat.held_by,
     )
 
 
@@ -148,61 +154,49 @@ ENDING = (
     "output_tokens",
     "upstream_status",
 )
-_CALLS, _PANELS = Call._meta.db_table, Panel._meta.db_table
+CALLS, _PANELS = Call._meta.db_table, Panel._meta.db_table
 # Counted where it is written, so that no later ending can come before an earlier one.
-_AS = f"(SELECT COUNT(*) + 1 FROM {_CALLS} AS ended WHERE ended.panel_id = {_CALLS}.panel_id AND ended.status <> %s)"  # noqa: S608
+ENDED_AS = f"(SELECT COUNT(*) + 1 FROM {CALLS} AS ended WHERE ended.panel_id = {CALLS}.panel_id AND ended.status <> %s)"  # noqa: S608
 END_CALL = (
-    f"UPDATE {_CALLS} SET {', '.join(f'{name} = %s' for name in ENDING)}, ended_as = {_AS} "  # noqa: S608 (names of ours)
+    f"UPDATE {CALLS} SET {', '.join(f'{name} = %s' for name in ENDING)}, ended_as = {ENDED_AS} "  # noqa: S608 (names of ours)
     f"WHERE panel_id = (SELECT id FROM {_PANELS} WHERE panel_id = %s) AND seat_name = %s AND status = %s"
 )
-INTERRUPT_CALL = f"UPDATE {_CALLS} SET status = %s, error_kind = %s, error = %s, ended_as = {_AS} WHERE id = %s AND status = %s"  # noqa: S608
 
 
 @transaction.atomic
-def record_calls(ended: Iterable[EndedCall]) -> None:
+def record_calls(ended: Iterable[EndedCall]) -> Mapping[str, Call]:
     """Write down how calls ended, many in one transaction: on SQLite a transaction a seat would serialise them.
 
-    Only a running call is ended: whoever comes second (a late answer after an interruption) changes nothing.
+    Only a running call is ended: whoever comes second (a late answer after an interruption) changes nothing of how it ended.
+    Returns those calls, by call id, as they stand.
     """
-    written = []
+    calls = list(ended)
+    hold_panels(call.call.rpartition(".")[0] for call in calls)
+    written, late = [], {}
     with connection.cursor() as cursor:
-        for call in ended:
-            cursor.execute(END_CALL, _ending(call))
+        for call in calls:
+            values = storable(Call, {name: getattr(call, name) for name in ENDING})
+            cursor.execute(END_CALL, _ending(call.call, values))
             if cursor.rowcount:
                 written.append(call.call)
-    for some in _parts(written):
+            else:
+                late[call.call] = values
+    for some in parts(written):
         count(Calls.named(some))
+    return keep_late(late)
 
 
-def _ending(call: EndedCall) -> list[Any]:
-    panel_id, _, seat_name = call.call.rpartition(".")
-    values = storable(Call, {name: getattr(call, name) for name in ENDING})
+def _ending(call_id: str, values: Mapping[str, Any]) -> list[Any]:
+    panel_id, _, seat_name = call_id.rpartition(".")
     return [*values.values(), Call.Status.RUNNING, panel_id, seat_name, Call.Status.RUNNING]
 
 
-def record_call(ended: EndedCall) -> None:
-    """Write down how one call ended."""
-    record_calls([ended])
+def record_call(ended: EndedCall) -> Call | None:
+    """Write down how one call ended; returns the call when it had ended already, as it stands."""
+    return record_calls([ended]).get(ended.call)
 
 
-@transaction.atomic
-def interrupt_running(why: str) -> int:
-    """End every call left running by a process that is gone; returns how many. What had finished is kept."""
-    running = list(Call.objects.filter(status=Call.Status.RUNNING).order_by("pk").values_list("pk", flat=True))
-    interrupted = (Call.Status.ERROR, "interrupted", why, Call.Status.RUNNING)
-    written = []
-    with connection.cursor() as cursor:
-        for pk in running:
-            cursor.execute(INTERRUPT_CALL, (*interrupted, pk, Call.Status.RUNNING))
-            if cursor.rowcount:
-                written.append(pk)
-    for some in _parts(written):
-        count(Calls.with_keys(some))
-    Panel.objects.filter(reply="merged", note="").exclude(calls__seat_name=Call.MERGER).update(note=f"Not merged: {why}.")
-    return len(running)
-
-
-def _parts(written: Sequence[Written]) -> Iterator[Sequence[Written]]:
+def parts(written: Sequence[Written]) -> Iterator[Sequence[Written]]:
     for start in range(0, len(written), AT_ONCE):
         yield written[start : start + AT_ONCE]
 
@@ -265,4 +259,5 @@ def _replace_verdict(call: Call, fields: dict[str, Any], given_by: str) -> tuple
     verdict = call.verdicts.create(**fields, given_by=given_by, given_at=now)
     find_unique(call.panel_id)
     count(panel)
+    transaction.on_commit(VERDICTS.labels("yes" if verdict.useful else "no").inc)
     return verdict, True

@@ -11,11 +11,12 @@ from django.utils import timezone
 
 from collections_app.models import LanguageModel
 from evidence import pruning
+from evidence.again import KnownAs
 from evidence.counting.tallies import COUNTS
 from evidence.models import Call, IdempotencyKey, Panel, Tally, Verdict
 from evidence.pruning import Pruned, prune_panels
 from evidence.selectors import staleness, useful_verdicts
-from evidence.services import KnownAs, record_verdict
+from evidence.services import record_verdict
 from evidence.tests.rows import end, make_model, make_panel
 
 pytestmark = pytest.mark.django_db

@@ -13,8 +13,9 @@ from hypothesis import HealthCheck, given, settings, strategies
 from collections_app.models import LanguageModel
 from evidence.counting.tallies import COUNTS, Calls, counted
 from evidence.models import Call, Panel, Tally, Verdict
+from evidence.processes.interrupting import interrupt_running
 from evidence.pruning import prune_panels
-from evidence.services import interrupt_running, record_calls, record_verdict
+from evidence.services import record_calls, record_verdict
 from evidence.tests.rows import Ended, end, make_model, make_panel
 
 pytestmark = pytest.mark.django_db

@@ -11,7 +11,8 @@ from django.utils import timezone
 
 from collections_app.models import Collection
 from collections_app.roster import Roster
-from evidence.services import KnownAs, PlannedSeat, record_panel
+from evidence.again import KnownAs
+from evidence.services import PlannedSeat, record_panel
 from gateway.chat import ChatRequest, ReplyMode
 from gateway.errors import Unavailable
 from gateway.panel.request import Request

@@ -3,7 +3,8 @@
 import pytest
 
 from evidence.models import Panel
-from evidence.services import interrupt_running, record_note, record_seat
+from evidence.processes.interrupting import interrupt_running
+from evidence.services import record_note, record_seat
 from evidence.tests.rows import end, make_model, make_panel
 from gateway.panel.record import planned
 from gateway.panel.recorded import recorded_panel

@@ -18,7 +18,7 @@ from benchsite.jobs.thread import daily_jobs
 from benchsite.server import BenchServer
 from collections_app.local.endpoint import local_endpoint
 from collections_app.management.base import BenchCommand
-from evidence.services import interrupt_running
+from evidence.processes.interrupting import interrupt_running
 
 KILLED = "the server was killed before this seat had answered"
 
