@@ -5,7 +5,6 @@ from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView
 
-from benchsite.api.document import api_schema
 from benchsite.dashboard.login import login
 from benchsite.front_page import front_page
 from benchsite.health import healthz, readyz
@@ -18,7 +17,7 @@ urlpatterns = [
     path("verdict/<str:token>/", verdict_link),
     path("healthz", healthz),
     path("readyz", readyz),
-    path("api-schema", api_schema),
+    path("", include("benchsite.api.urls")),
     path("admin/login/", login),
     path("admin/playground/", include("benchsite.dashboard.playground.page")),
     path("admin/preview/", include("benchsite.dashboard.preview.page")),

@@ -36,7 +36,7 @@ PATHS: Schema = {
         description="By Accept or by `format`. It holds nothing of this bench: no name, no collection.",
         parameters=[in_query("format", "Instead of Accept.", one_of("json", "yaml"), "yaml")],
         responses={
-            "200": _reply("The routes as OpenAPI.", **{JSON: _OPENAPI, YAML: _OPENAPI}),
+            "200": {"description": "The routes as OpenAPI.", "content": {JSON: {"schema": _OPENAPI}, YAML: {}}},
             "400": _reply("Another format.", **{JSON: told(error=text())}),
         },
     ),

@@ -21,6 +21,7 @@ GROUPS = (
         (
             ("Playground", "chat", "playground:page", "Ask a collection from here, and judge each answer as it lands."),
             ("Gateway", "forum", "evidence.Panel", "What was asked, every seat's answer, and verdicts."),
+            ("API", "api", "api:docs", "Every route in every format, with what can be sent and what comes back."),
         ),
     ),
     (
