@@ -10,7 +10,7 @@ from typing import Any
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
-from benchsite.channel_layer import channel_layer_by
+from benchsite.processes.channel_layer import channel_layer_by
 from benchsite.database import database_in
 from benchsite.secret import secret_key_in
 

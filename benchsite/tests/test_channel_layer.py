@@ -3,8 +3,8 @@
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from benchsite import channel_layer
-from benchsite.channel_layer import channel_layer_by
+from benchsite.processes import channel_layer
+from benchsite.processes.channel_layer import channel_layer_by
 
 
 def test_it_is_redis_where_redis_is_named():

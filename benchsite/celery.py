@@ -1,0 +1,78 @@
+"""What `celery -A benchsite` runs: workers that ask seats and do daily jobs, and beat, which has the jobs looked at.
+
+The site's wiring; what a worker does with a seat is gateway/workers/celery/worker.py.
+"""
+
+import os
+from typing import Any
+
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "benchsite.settings")
+# Loads the apps, which everything below needs.
+django.setup()
+
+from celery.signals import setup_logging, worker_ready, worker_shutdown, worker_shutting_down  # noqa: E402
+from django.db import connections  # noqa: E402
+
+from benchsite.jobs.daily import JOBS as DAILY_JOBS  # noqa: E402
+from benchsite.jobs.running import run_job  # noqa: E402
+from benchsite.log.sources import take_over  # noqa: E402
+from gateway.workers.celery.app import ASK_SEAT, JOBS  # noqa: E402
+from gateway.workers.celery.app import seat_app as app  # noqa: E402
+from gateway.workers.celery.worker import seat_worker, stop_in_time  # noqa: E402
+
+__all__ = ["app"]
+
+LOOKS_EVERY_SECONDS = 60.0
+RUN_JOB = "benchsite.run_job"
+
+app.conf.beat_schedule = {
+    name: {
+        "task": RUN_JOB,
+        "args": [name],
+        "schedule": LOOKS_EVERY_SECONDS,
+        "options": {"queue": JOBS, "expires": LOOKS_EVERY_SECONDS},
+    }
+    for name in DAILY_JOBS
+}
+
+
+@app.task(name=ASK_SEAT)  # type: ignore[untyped-decorator]
+def ask_seat(document: str) -> None:
+    """Ask one seat."""
+    seat_worker().ask(document)
+
+
+# Acknowledged at once: a job that takes long is not begun again because of that, nor by two workers, and one that a killed
+# worker had begun is due still.
+@app.task(name=RUN_JOB, acks_late=False)  # type: ignore[untyped-decorator]
+def run_daily_job(name: str) -> None:
+    """Run a daily job if it is due and nobody runs it."""
+    try:
+        run_job(name, if_due=True)
+    finally:
+        # None is held between jobs.
+        connections.close_all()
+
+
+@setup_logging.connect  # type: ignore[untyped-decorator]
+def keep_logging(**_: Any) -> None:
+    """Have Celery log as the site does (settings.LOGGING): nothing of a request."""
+    take_over()
+
+
+@worker_ready.connect  # type: ignore[untyped-decorator]
+def join(**_: Any) -> None:
+    """Say that this worker is there."""
+    seat_worker()
+
+
+@worker_shutting_down.connect  # type: ignore[untyped-decorator]
+def drain(**_: Any) -> None:
+    stop_in_time()
+
+
+@worker_shutdown.connect  # type: ignore[untyped-decorator]
+def leave(**_: Any) -> None:
+    seat_worker().finish()

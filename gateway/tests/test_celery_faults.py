@@ -1,0 +1,114 @@
+"""What breaks between a server and its workers, and what becomes of the seats: processes are killed, stopped and cut off."""
+
+import signal
+import threading
+import time
+
+import pytest
+
+from gateway.tests.bench_file import bench_file
+from gateway.tests.celery_bench import celery_bench, eventually, needs_redis
+from gateway.tests.fake_upstream import FakeUpstream
+
+pytestmark = needs_redis
+
+MODELS = {
+    "fast": {"model": "say-No-stale-read."},
+    "slow": {"model": "slow-3", "status": "ad_hoc"},
+    "slower": {"model": "slow-headers-9", "status": "ad_hoc"},
+    "hung": {"model": "slow-headers-25", "status": "ad_hoc"},
+}
+COLLECTIONS = {"quick": ["fast"], "slow": ["slow"], "slower": ["slower"], "hung": ["hung"], "both": ["fast", "hung"]}
+
+
+@pytest.fixture(scope="module")
+def upstream():
+    with FakeUpstream() as fake:
+        yield fake
+
+
+@pytest.fixture(scope="module")
+def bench(upstream, tmp_path_factory):
+    rows = bench_file(upstream.url, MODELS, COLLECTIONS)
+    with celery_bench(tmp_path_factory.mktemp("faults"), f"{rows}\n[limits]\nmax_explorers = 0\n") as running:
+        yield running
+
+
+class Asking:
+    """A question on its way, in a thread of its own."""
+
+    def __init__(self, bench, collection: str, **fields) -> None:
+        self._replies = []
+        self._thread = threading.Thread(target=lambda: self._replies.append(bench.server.chat(collection, **fields)))
+        self._thread.start()
+
+    def reply(self):
+        self._thread.join(60)
+        return self._replies[0]
+
+
+def test_an_answer_that_cannot_come_home_is_read_from_its_row(bench, upstream):
+    asked = upstream.stats["slow-3"]
+    asking = Asking(bench, "slow")
+    eventually(lambda: upstream.stats["slow-3"] == asked + 1)
+    bench.redis.stop()
+    try:
+        reply = asking.reply()
+        assert reply.json["bench"]["seats"][0]["status"] == "ok", (reply.json, bench.workers[0].log)
+        assert reply.json["bench"]["seats"][0]["answer"] == "The answer is 42."
+    finally:
+        bench.redis.start()
+    _works_again(bench)
+
+
+def test_a_broker_that_is_away_is_told_and_the_server_goes_on(bench, upstream):
+    bench.redis.stop()
+    try:
+        reply = bench.server.chat("quick")
+        assert reply.status in (502, 503), reply.json
+        assert "queue of seats" in reply.body.decode()
+        eventually(lambda: bench.server.chat("quick").status == 503)
+        refused = bench.server.chat("quick")
+        assert refused.headers["retry-after"] == "10"
+        assert bench.server.request("GET", "/healthz").status == 200
+        assert bench.server.request("GET", "/v1/models").status == 200
+    finally:
+        bench.redis.start()
+    _works_again(bench)
+    running = bench.server.rows("SELECT COUNT(*) FROM evidence_call WHERE status = 'running'")
+    assert running == [(0,)]
+
+
+def test_a_broker_that_hangs_is_told_in_bounded_time(bench):
+    assert bench.redis.process
+    bench.redis.process.send_signal(signal.SIGSTOP)
+    try:
+        began = time.monotonic()
+        reply = bench.server.chat("quick")
+        assert reply.status in (502, 503), reply.json
+        assert "queue of seats" in reply.body.decode()
+        # Twice as long as it takes, on a machine with nothing else to do.
+        assert time.monotonic() - began < 30
+    finally:
+        bench.redis.process.send_signal(signal.SIGCONT)
+    _works_again(bench)
+
+
+def test_a_stopped_worker_ends_what_ends_in_time_and_says_what_did_not(bench, upstream):
+    asked = upstream.stats["slow-3"], upstream.stats["slow-headers-25"]
+    slow, hung = Asking(bench, "slow"), Asking(bench, "both")
+    eventually(lambda: (upstream.stats["slow-3"], upstream.stats["slow-headers-25"]) == (asked[0] + 1, asked[1] + 1))
+    assert bench.workers[0].stop() == 0
+    assert slow.reply().json["bench"]["seats"][0]["status"] == "ok"
+    seats = hung.reply().json["bench"]["seats"]
+    assert [(seat["status"], seat["error_kind"]) for seat in seats] == [("ok", ""), ("error", "interrupted")]
+    assert "worker was stopped" in seats[1]["error"]
+    assert bench.server.rows("SELECT COUNT(*) FROM evidence_process") == [(0,)]
+    eventually(lambda: "No worker is there" in bench.server.chat("quick").body.decode())
+    bench.start_worker().ready()
+    _works_again(bench)
+    assert upstream.stats["slow-headers-25"] == asked[1] + 1
+
+
+def _works_again(bench) -> None:
+    eventually(lambda: bench.server.chat("quick").status == 200)

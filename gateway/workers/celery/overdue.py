@@ -1,0 +1,134 @@
+"""The thread that holds to their rows the seats of which no word comes home, and knows how full the queue is.
+
+The row is the truth: a lost message costs seconds. A seat that no worker takes in time is taken here, so that none ever does.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import cast
+
+from django.utils import timezone
+from redis import RedisError
+
+from evidence.models import Call
+from evidence.processes.here import this_process
+from evidence.processes.taking import Stand, has_workers, stand_of, take_call
+from evidence.services import record_call
+from gateway.chat import web_images
+from gateway.reply import SeatAnswer, Status
+from gateway.workers.celery.app import SEATS
+from gateway.workers.celery.parcels import redis_client
+from gateway.workers.celery.waiting import WaitingSeat, WaitingSeats
+from gateway.workers.ledger import Ledger
+from gateway.workers.seat import for_the_log
+from gateway.workers.turnstile import LONGEST_WAIT
+
+logger = logging.getLogger(__name__)
+
+# How long a seat may wait for a worker, in seconds. Whoever asked is told rather than kept.
+LONGEST_QUEUED = 60.0
+# After its seat's time-out: for the worker to write the answer down, and to try again while the database is away.
+GRACE = 45.0
+LOOKS_EVERY = 1.0
+# Seconds from which on a seat is looked up: most are told of before.
+LOOKED_UP_AFTER = 2.0
+NOT_TAKEN = f"no worker took this seat within {LONGEST_QUEUED:g} seconds"
+UNHEARD = "its worker was not heard of again; whether its model answered is not known"
+QUEUE_AWAY = "the queue of seats cannot be reached, so this seat was not asked"
+
+
+def deadline_of(seat: WaitingSeat) -> float:
+    """Seconds after which nothing more is expected of a seat."""
+    return LONGEST_QUEUED + LONGEST_WAIT + seat.job.target.seat_timeout + GRACE
+
+
+class Overdue:
+    """`queued` is how many seats of all processes wait for a worker, `untaken` how many of this process's do.
+
+    `away`: the queue cannot be reached; `unattended`: there is no worker. All as they were a second ago.
+    """
+
+    def __init__(self, seats: WaitingSeats, ledger: Ledger) -> None:
+        self._seats = seats
+        self._ledger = ledger
+        self.queued = 0
+        self.untaken = 0
+        self.away = False
+        self.unattended = False
+        threading.Thread(target=self._work, name="seats-overdue", daemon=True).start()
+
+    def fail(self, seat: WaitingSeat, why: str) -> None:
+        """End a seat that nobody has taken, so that nobody does any more; one that was taken is left to its worker."""
+        self._ledger.run(partial(self._fail, seat, why))
+
+    def _work(self) -> None:
+        while True:
+            self._look(self._measure)
+            self._look(self._look_up)
+            time.sleep(LOOKS_EVERY)
+
+    def _look(self, look: Callable[[], None]) -> None:
+        try:
+            look()
+        except Exception as error:  # noqa: BLE001
+            # The thread's boundary: a database that is away now is there later, and its words are in the ledger's log.
+            logger.warning("Seats that wait could not be looked up (%s)", type(error).__name__)
+
+    def _measure(self) -> None:
+        try:
+            self.queued = cast(int, redis_client().llen(SEATS))
+            self.away = False
+        except (RedisError, OSError):
+            self.away = True
+        self.unattended = not self._ledger.run(has_workers).result()
+
+    def _look_up(self) -> None:
+        waiting = self._seats.older_than(LOOKED_UP_AFTER)
+        self.untaken = 0
+        if not waiting:
+            return
+        stand = self._ledger.run(partial(stand_of, waiting.keys())).result()
+        self.untaken = len(stand.untaken)
+        self._end(waiting, stand)
+        for call in stand.untaken:
+            if waiting[call].waited > LONGEST_QUEUED:
+                self.fail(waiting[call], NOT_TAKEN)
+        for seat in waiting.values():
+            if seat.waited > deadline_of(seat) and not seat.answer.done():
+                self._ledger.run(partial(record_call, for_the_log(seat.failed(UNHEARD, "interrupted"))))
+
+    def _end(self, waiting: Mapping[str, WaitingSeat], stand: Stand) -> None:
+        for row in stand.ended:
+            seat = waiting[row.call_id]
+            seat.end(_answer(row, seat))
+
+    def _fail(self, seat: WaitingSeat, why: str) -> None:
+        answer = seat.failed(why, "unavailable")
+        if take_call(seat.job.call, by=this_process().name, at=timezone.now()):
+            record_call(for_the_log(answer))
+            seat.end(answer)
+
+
+def _answer(row: Call, seat: WaitingSeat) -> SeatAnswer:
+    return SeatAnswer(
+        call=row.call_id,
+        alias=row.alias,
+        status=cast(Status, row.status),
+        nominated=row.nominated,
+        answer=row.answer,
+        error=row.error,
+        error_kind=row.error_kind,
+        reasoning=row.reasoning,
+        partial=row.partial,
+        finish_reason=row.finish_reason,
+        served_model=row.served_model,
+        seconds=row.seconds or 0.0,
+        first_token_seconds=row.first_token_seconds,
+        input_tokens=row.input_tokens,
+        output_tokens=row.output_tokens,
+        upstream_status=row.upstream_status,
+        image_urls=web_images(seat.job.messages),
+    )

@@ -1,0 +1,83 @@
+"""Messages too large for the queue: sealed, in Redis under a key of their own, with a lifetime, and deleted after use.
+
+One for all seats of a panel, which are asked the same. Nothing is ever in a file here.
+"""
+
+import json
+import secrets
+from collections.abc import Iterable
+from functools import cache
+
+from django.conf import settings
+from redis import Redis
+
+from gateway.chat import ImagePart, Message
+from gateway.workers.celery.app import ANSWER_SECONDS, CONNECT_SECONDS
+from gateway.workers.celery.message import messages_as_list, messages_from
+from gateway.workers.celery.sealed import seal, unseal
+
+USE = "parcel"
+# Characters; what is larger would be copied by everything that a queue's message passes through.
+LARGEST_IN_MESSAGE = 32_000
+_KEY = "bench-parcel:"
+
+
+class ParcelGoneError(Exception):
+    """Its lifetime is over, or Redis has lost it."""
+
+
+class Parcels:
+    """Those that this process has sent, by the messages in them. Belongs to the thread that sends."""
+
+    def __init__(self) -> None:
+        self._sent: dict[int, tuple[str, int]] = {}
+
+    def hold(self, messages: tuple[Message, ...], seconds: float) -> str:
+        """Send these messages, unless another seat's job has; returns their key, empty where they are small.
+
+        Raises RedisError.
+        """
+        if _characters(messages) <= LARGEST_IN_MESSAGE:
+            return ""
+        key, held = self._sent.get(id(messages)) or (_sent(messages, seconds), 0)
+        self._sent[id(messages)] = (key, held + 1)
+        return key
+
+    def let_go(self, messages: tuple[Message, ...]) -> None:
+        """Delete them when no seat's job needs them any more. Raises RedisError: then their lifetime ends them."""
+        key, held = self._sent.pop(id(messages), ("", 0))
+        if held > 1:
+            self._sent[id(messages)] = (key, held - 1)
+        elif key:
+            redis_client().delete(key)
+
+
+def unpacked(key: str) -> tuple[Message, ...]:
+    """The messages of a parcel. Raises ParcelGoneError, SealError, RedisError."""
+    sealed = redis_client().get(key)
+    if not isinstance(sealed, bytes):
+        raise ParcelGoneError("what the request says was not in Redis any more when its seat was asked")
+    return messages_from(json.loads(unseal(sealed, USE)))
+
+
+@cache
+def redis_client() -> Redis:
+    """The process's connections for what is neither queue nor channel layer."""
+    return Redis.from_url(
+        settings.REDIS_URL,
+        socket_connect_timeout=CONNECT_SECONDS,
+        socket_timeout=ANSWER_SECONDS,
+        health_check_interval=10,
+    )
+
+
+def _sent(messages: tuple[Message, ...], seconds: float) -> str:
+    key = f"{_KEY}{secrets.token_hex(16)}"
+    content = json.dumps(messages_as_list(messages), separators=(",", ":")).encode()
+    redis_client().set(key, seal(content, USE), ex=max(1, round(seconds)))
+    return key
+
+
+def _characters(messages: Iterable[Message]) -> int:
+    parts = (part for message in messages for part in message.parts)
+    return sum(len(part.url) if isinstance(part, ImagePart) else len(part.text) for part in parts)

@@ -1,0 +1,103 @@
+"""Queueing seats, in a thread of its own: neither the event loop nor the ledger waits for a broker that is away.
+
+Tries for a few seconds; then the seat has failed, and everything queued behind it in that time too.
+"""
+
+import base64
+import logging
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from queue import SimpleQueue
+
+from kombu.exceptions import KombuError
+from redis import RedisError
+
+from gateway.chat import Message
+from gateway.workers.celery.app import ASK_SEAT, SEATS, seat_app
+from gateway.workers.celery.message import Errand, errand_as_bytes
+from gateway.workers.celery.parcels import Parcels
+from gateway.workers.celery.sealed import seal
+
+logger = logging.getLogger(__name__)
+
+USE = "errand"
+# Seconds for which a broker may be away before a seat fails for it: a restart takes less.
+GIVES_UP_AFTER = 5.0
+TRIES_AGAIN_AFTER = 0.25
+# What Celery tells of a task, in logs and to whoever inspects a worker, instead of its arguments.
+UNTOLD = "(sealed)"
+_AWAY = (KombuError, RedisError, OSError)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Queued:
+    """An errand to be queued, for so many seconds from then on; `failed` is called in the sender's thread when it cannot be."""
+
+    errand: Callable[[str], Errand]
+    messages: tuple[Message, ...]
+    seconds: float
+    failed: Callable[[], None]
+    since: float = field(default_factory=time.monotonic)
+
+
+class Sender:
+    def __init__(self) -> None:
+        self._queue: SimpleQueue[Queued | tuple[Message, ...]] = SimpleQueue()
+        self._parcels = Parcels()
+        # A daemon: a process that ends does not wait for a broker.
+        threading.Thread(target=self._work, name="seats-sender", daemon=True).start()
+
+    def send(self, queued: Queued) -> None:
+        """Queue a seat as soon as its turn comes."""
+        self._queue.put(queued)
+
+    def done(self, messages: tuple[Message, ...]) -> None:
+        """A seat that was sent has ended: its messages are needed once less."""
+        self._queue.put(messages)
+
+    def _work(self) -> None:
+        while True:
+            item = self._queue.get()
+            try:
+                self._let_go(item) if isinstance(item, tuple) else self._send(item)
+            except Exception:
+                # The thread's boundary: one seat that cannot be sent must not keep every later one from it.
+                logger.exception("A seat could not be queued")
+                if isinstance(item, Queued):
+                    item.failed()
+
+    def _let_go(self, messages: tuple[Message, ...]) -> None:
+        with suppress(*_AWAY):
+            self._parcels.let_go(messages)
+
+    def _send(self, queued: Queued) -> None:
+        gives_up = queued.since + GIVES_UP_AFTER
+        while time.monotonic() < gives_up:
+            try:
+                self._publish(queued)
+            except _AWAY as error:
+                logger.warning("The queue of seats cannot be reached (%s)", type(error).__name__)
+                time.sleep(TRIES_AGAIN_AFTER)
+            else:
+                return
+        queued.failed()
+
+    def _publish(self, queued: Queued) -> None:
+        parcel = self._parcels.hold(queued.messages, queued.seconds)
+        try:
+            sealed = seal(errand_as_bytes(queued.errand(parcel)), USE)
+            seat_app.send_task(
+                ASK_SEAT,
+                args=[base64.b64encode(sealed).decode()],
+                queue=SEATS,
+                expires=queued.seconds,
+                retry=False,
+                argsrepr=UNTOLD,
+                kwargsrepr=UNTOLD,
+            )
+        except BaseException:
+            self._let_go(queued.messages)
+            raise

@@ -1,0 +1,148 @@
+"""What a worker does with a seat's errand: takes the seat, asks its provider, writes the answer down, sends it home.
+
+In that order. A seat that is not this worker's to take is not asked: its job came twice, or too late.
+"""
+
+import base64
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache, partial
+from itertools import count
+
+from django.conf import settings
+from django.db.utils import InterfaceError, OperationalError
+from django.utils import timezone
+from redis import RedisError
+
+from collections_app.roster import roster_keeper
+from evidence.models import Process
+from evidence.processes.here import this_process
+from evidence.processes.interrupting import interrupt_held
+from evidence.processes.taking import is_left_behind, take_call
+from evidence.processes.watch import LOOKS_EVERY_SECONDS
+from gateway.reply import SeatAnswer
+from gateway.workers.celery.carrier import Carrier
+from gateway.workers.celery.message import Errand, UnknownMessageError, answer_as_dict, errand_from
+from gateway.workers.celery.parcels import ParcelGoneError, unpacked
+from gateway.workers.celery.sealed import SealError, unseal
+from gateway.workers.celery.sender import USE
+from gateway.workers.celery.waiting import WaitingSeat
+from gateway.workers.ended import Ended
+from gateway.workers.job import SeatJob
+from gateway.workers.key_ring import KeyRing
+from gateway.workers.ledger import ledger
+from gateway.workers.seat import OnText, run_seat
+from gateway.workers.turnstile import Turnstile
+
+logger = logging.getLogger(__name__)
+
+# Seconds between attempts to take a seat while the database is away.
+TRIES_AGAIN_AFTER = (0.5, 1.0, 2.0, 4.0, 8.0)
+LAST_WORDS_SECONDS = 3.0
+LEFT_BEHIND = (
+    "this seat had been sent by a worker that is gone; it is not sent again, and whether its model answered is not known"
+)
+STOPPED = "the worker was stopped before this seat had answered"
+
+
+class SeatWorker:
+    """One for the process; `ask` may be called in any number of threads."""
+
+    def __init__(self) -> None:
+        self._ledger = ledger()
+        self._keys = KeyRing(lambda read: self._ledger.run(read).result())
+        self._turnstile = Turnstile(lambda reserve: self._ledger.run(reserve).result())
+        self._carrier = Carrier()
+        self._here = this_process()
+        self._here.join(Process.Kind.WORKER)
+        threading.Thread(target=self._beat, name="worker-beat", daemon=True).start()
+
+    def ask(self, document: str) -> None:
+        """Do one errand. Raises nothing for one that cannot be done: its row says so, or will."""
+        try:
+            errand = errand_from(unseal(base64.b64decode(document), USE))
+        except (SealError, UnknownMessageError, ValueError, TypeError) as error:
+            logger.error("Refused a seat's job: %s", error)
+            return
+        if self._took(errand.job.call):
+            self._tell(errand, self._answer(errand))
+        elif self._ledger.run(partial(is_left_behind, errand.job.call)).result():
+            self._tell(errand, self._failed(errand.job, LEFT_BEHIND, "interrupted"))
+
+    def stop(self, seconds: float) -> None:
+        """Have what still runs after so many seconds recorded as interrupted, and end the process."""
+        time.sleep(seconds)
+        self._ledger.run(partial(interrupt_held, STOPPED, self._here.name)).result(LAST_WORDS_SECONDS)
+        self.finish()
+        os._exit(0)
+
+    def finish(self) -> None:
+        """Send the last answers home, and leave."""
+        self._carrier.finish(LAST_WORDS_SECONDS)
+        self._ledger.run(self._here.leave).result(LAST_WORDS_SECONDS)
+
+    def _took(self, call: str) -> bool:
+        for wait in (*TRIES_AGAIN_AFTER, None):
+            try:
+                return self._ledger.run(partial(self._take, call)).result()
+            except (OperationalError, InterfaceError):
+                if wait is None:
+                    # Untaken: whoever asked is told when its time in the queue is over.
+                    raise
+                time.sleep(wait)
+        return False
+
+    def _take(self, call: str) -> bool:
+        # What the call will tell of its model is judged by the roster as it is now; nobody seats in this process.
+        roster_keeper().current()
+        return take_call(call, by=self._here.name, at=timezone.now())
+
+    def _answer(self, errand: Errand) -> SeatAnswer:
+        try:
+            job = replace(errand.job, messages=unpacked(errand.parcel)) if errand.parcel else errand.job
+        except (ParcelGoneError, SealError, RedisError) as error:
+            why = str(error) if isinstance(error, ParcelGoneError | SealError) else "Redis is away"
+            return self._failed(errand.job, f"this seat was not asked: {why}", "unavailable")
+        recorded = run_seat(job, self._keys, self._turnstile, record=self._ledger.record, on_text=self._on_text(errand))
+        return recorded.result()
+
+    def _failed(self, job: SeatJob, why: str, kind: str) -> SeatAnswer:
+        return self._ledger.record(Ended(answer=WaitingSeat(job).failed(why, kind))).result()
+
+    def _on_text(self, errand: Errand) -> OnText | None:
+        if not errand.wants_text:
+            return None
+        numbers = count()
+
+        def carry(text: str) -> None:
+            piece = {"call": errand.job.call, "number": next(numbers), "text": text}
+            self._carrier.tell(errand.home, piece, at_once=False)
+
+        return carry
+
+    def _tell(self, errand: Errand, answer: SeatAnswer) -> None:
+        self._carrier.tell(errand.home, {"call": answer.call, "answer": answer_as_dict(answer)}, at_once=True)
+
+    def _beat(self) -> None:
+        while True:
+            try:
+                self._ledger.run(self._here.beat).result()
+            except (OperationalError, InterfaceError) as error:
+                logger.warning("The database does not answer (%s)", type(error).__name__)
+            time.sleep(LOOKS_EVERY_SECONDS)
+
+
+@cache
+def seat_worker() -> SeatWorker:
+    """The process's own."""
+    return SeatWorker()
+
+
+def stop_in_time() -> None:
+    """Give the seats of this process BENCH_DRAIN_SECONDS to end."""
+    stop: Callable[[], None] = partial(seat_worker().stop, settings.BENCH_DRAIN_SECONDS)
+    threading.Thread(target=stop, name="worker-stop", daemon=True).start()
