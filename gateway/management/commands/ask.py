@@ -124,7 +124,7 @@ class Command(BenchCommand):
         if isinstance(error, CutOffError):
             return f"{said} {self._later()}"
         if isinstance(error, RefusedError) and error.status == 401:
-            return f"{said} BENCHWARMERS_KEY is sent as the key."
+            return f"{said} What `ask` sends is BENCHWARMERS_KEY."
         if isinstance(error, RefusedError) and error.wait:
             return f"{said} Try again in {error.wait:.0f} s."
         return said

@@ -99,5 +99,5 @@ def _about(key: GatewayKey) -> Iterator[str]:
         expired = key.status(timezone.now()) == GatewayKey.Status.EXPIRED
         yield f"It {'has expired already: on' if expired else 'expires on'} {key.expires_at:%Y-%m-%d at %H:%M} UTC."
     if not keys_are_required():
-        yield "This bench asks for no key yet: set BENCHWARMERS_REQUIRE_KEYS=1 or BENCHWARMERS_ADMIN_TOKEN, and start it again."
+        yield "By the settings here (environment, .env) it asks for no key yet; with BENCHWARMERS_REQUIRE_KEYS=1 it does."
     yield "What is kept of it is a hash: it cannot be shown again."
