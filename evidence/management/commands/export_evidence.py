@@ -28,7 +28,7 @@ class Command(BenchCommand):
     example = EXAMPLE
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--format", choices=("csv", "jsonl"), required=True)
+        parser.add_argument("--format", choices=("csv", "jsonl"), required=True, help="which of the two; has to be said")
         parser.add_argument("--table", choices=("models", "calls"), default="models", help="by default models")
         parser.add_argument("--days", type=int, default=0, help="of the latest days alone; without, of all")
         parser.add_argument("--output", type=Path, help="a file to write; without, the terminal")
