@@ -15,6 +15,10 @@ from benchsite.proxies import TrustedProxies  # noqa: E402
 from gateway.asked import App  # noqa: E402
 from gateway.edge import Edge  # noqa: E402
 from gateway.routing import json_app, stream_app  # noqa: E402
+from gateway.telemetry.spans import tracer  # noqa: E402
+
+# Before there are threads and callers: it loads for a while, where traces are wanted.
+tracer()
 
 live = cast(App, LiveConsumer.as_asgi())  # type: ignore[no-untyped-call]
 edge = Edge(json_app=noted(json_app), stream_app=noted(stream_app), site=site, live=live)

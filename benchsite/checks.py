@@ -11,8 +11,10 @@ bench.E005  allowed origins of another form             bench.E010  allowed host
 bench.W001  a public URL that sends secrets in clear    bench.W002  open to the network under no name
 bench.W003  trusted proxies without a token             bench.E011  a number that no such setting can have
 bench.W004  a proxy that is not said to be trusted     bench.E012  a database of another kind
+bench.W005  traces that do not arrive as set up        bench.E013  a metrics token that can be guessed
 """
 
+import os
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -22,6 +24,7 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 
 from benchsite.addresses import address_of
+from benchsite.observing.traces import in_the_way
 from benchsite.proxies import networks
 from collections_app.models.base_url import DEFAULT_PORTS, origin_of
 
@@ -34,6 +37,7 @@ _HOST = re.compile(r"(\[[0-9a-f:]+\]|[a-z0-9]([a-z0-9._-]*[a-z0-9])?)(:\d{1,5})?
 _DAY = 24 * 3600
 _RANGES = {
     "BENCH_PORT": (1, 65_535),
+    "BENCH_METRICS_PORT": (0, 65_535),
     "BENCH_DRAIN_SECONDS": (0, _DAY),
     "BENCH_SEAT_TIMEOUT": (1, _DAY),
     "BENCH_FIRST_TOKEN_TIMEOUT": (1, _DAY),
@@ -64,6 +68,18 @@ def is_loopback(host: str) -> bool:
 def _weak_token() -> Iterator[CheckMessage]:
     if 0 < len(settings.BENCHWARMERS_ADMIN_TOKEN) < SHORTEST_TOKEN:
         yield Error("BENCHWARMERS_ADMIN_TOKEN is short enough to be guessed.", hint=_MAKE_A_TOKEN, id="bench.E001")
+
+
+def _weak_metrics_token() -> Iterator[CheckMessage]:
+    if 0 < len(settings.BENCH_METRICS_TOKEN) < SHORTEST_TOKEN:
+        hint = f"Set it to a secret of {SHORTEST_TOKEN} characters or more that opens nothing else, or leave it out."
+        yield Error("BENCH_METRICS_TOKEN is short enough to be guessed.", hint=hint, id="bench.E013")
+
+
+def _traces() -> Iterator[CheckMessage]:
+    for why in in_the_way(os.environ):
+        hint = "pip install --require-hashes -r requirements-telemetry.txt, or unset OpenTelemetry's variables."
+        yield Warning(f"OpenTelemetry's variables ask for traces: {why}.", hint=hint, id="bench.W005")
 
 
 def _bind() -> Iterator[CheckMessage]:
@@ -180,6 +196,7 @@ def _database() -> Iterator[CheckMessage]:
 
 _RULES = (
     _weak_token,
+    _weak_metrics_token,
     _bind,
     _public_url,
     _proxy_in_front,
@@ -189,6 +206,7 @@ _RULES = (
     _debug,
     _numbers,
     _database,
+    _traces,
 )
 
 

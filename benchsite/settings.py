@@ -3,6 +3,7 @@
 Variables are listed for people in README.md and .env.example, and a test compares the three.
 """
 
+import os
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from benchsite.processes.channel_layer import channel_layer_by
 from benchsite.database import database_in
+from benchsite.observing import traces
 from benchsite.secret import secret_key_in
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -75,6 +77,18 @@ BENCH_CATALOG_URLS: dict[str, str] = {}
 
 BENCH_DAILY_JOBS = env.bool("BENCH_DAILY_JOBS", default=True)
 BENCH_LOG_DAYS = env.int("BENCH_LOG_DAYS", default=0)
+
+# --- Seeing inside -------------------------------------------------------------------------------
+
+BENCH_LOG_FORMAT = env.str("BENCH_LOG_FORMAT", default="text")
+if BENCH_LOG_FORMAT not in ("text", "json"):
+    raise ImproperlyConfigured(f'BENCH_LOG_FORMAT is "text" or "json", not "{BENCH_LOG_FORMAT}".')
+# What opens /metrics and nothing else; and where a worker, which serves nothing else, serves it.
+BENCH_METRICS_TOKEN = env.str("BENCH_METRICS_TOKEN", default="").strip()
+BENCH_METRICS_PORT = env.int("BENCH_METRICS_PORT", default=0)
+# Read, with OpenTelemetry's other variables, by its SDK (gateway/telemetry/exporting.py); without them there are no traces.
+OTEL_EXPORTER_OTLP_ENDPOINT = env.str("OTEL_EXPORTER_OTLP_ENDPOINT", default="").strip()
+BENCH_TRACES: bool = traces.wanted(os.environ) and traces.can_be_sent()
 
 # --- Django --------------------------------------------------------------------------------------
 
@@ -232,8 +246,11 @@ AUDITLOG_CID_HEADER = None
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"()": "benchsite.log.lines.LineFormatter"}},
-    "handlers": {"stderr": {"class": "benchsite.log.lines.Stderr", "formatter": "line"}},
+    "formatters": {
+        "text": {"()": "benchsite.log.lines.LineFormatter"},
+        "json": {"()": "benchsite.log.json_lines.JsonFormatter"},
+    },
+    "handlers": {"stderr": {"class": "benchsite.log.lines.Stderr", "formatter": BENCH_LOG_FORMAT}},
     "root": {"handlers": ["stderr"], "level": "INFO"},
     "loggers": {
         # Django's own handlers are taken off: one of them mails errors with the whole request.

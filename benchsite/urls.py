@@ -7,7 +7,8 @@ from django.views.generic import RedirectView
 
 from benchsite.dashboard.login import login
 from benchsite.front_page import front_page
-from benchsite.health import healthz, readyz
+from benchsite.observing.health import healthz, readyz
+from benchsite.observing.metrics import metrics
 from evidence.links.page import verdict_link
 
 urlpatterns = [
@@ -17,6 +18,7 @@ urlpatterns = [
     path("verdict/<str:token>/", verdict_link),
     path("healthz", healthz),
     path("readyz", readyz),
+    path("metrics", metrics),
     path("", include("benchsite.api.urls")),
     path("admin/login/", login),
     path("admin/playground/", include("benchsite.dashboard.playground.page")),

@@ -8,6 +8,7 @@ from typing import Any
 
 from gateway.chat import ChatRequest
 from gateway.panel.request import Request
+from gateway.telemetry.spans import NO_TRACE, CallerTrace
 from gateway.wire.contract import NoPanel, Route, WireFormat
 from keys.services import Caller
 
@@ -40,6 +41,7 @@ class Asked:
     payload: Any = None
     idempotency_key: str = ""
     is_retry: bool = False
+    trace: CallerTrace = NO_TRACE
 
     async def parsed(self) -> ChatRequest | NoPanel:
         """The request in no format's words, read in a thread when it is large. Raises BadRequest."""
@@ -48,7 +50,7 @@ class Asked:
 
     def request(self, chat: ChatRequest) -> Request:
         """What is asked of a panel, and by whom."""
-        return Request(chat, self.caller, self.base_url, self.idempotency_key, self.is_retry)
+        return Request(chat, self.caller, self.base_url, self.idempotency_key, self.is_retry, self.trace)
 
     @property
     def format_route(self) -> Route:

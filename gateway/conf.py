@@ -37,6 +37,11 @@ class Conf:
         return float(settings.BENCH_KEEPALIVE_SECONDS)
 
     @property
+    def traces(self) -> bool:
+        """Whether spans are wanted, and can be made."""
+        return bool(settings.BENCH_TRACES)
+
+    @property
     def version(self) -> str:
         return str(settings.BENCH_VERSION)
 

@@ -40,6 +40,7 @@ from gateway.origins import (
     refuse_foreign_page,
 )
 from gateway.redact import quoted
+from gateway.telemetry.spans import trace_of
 from gateway.wire import FORMATS, RenderedRefusal, format_of_path, listing_format, render_refusal, takes_key_in_query
 from gateway.wire.contract import Route, WireFormat
 from gateway.workers.ledger import ledger
@@ -107,6 +108,7 @@ class Edge:
             payload=await _parse(body, headers) if scope["method"] == "POST" else None,
             idempotency_key=headers.get("idempotency-key", ""),
             is_retry=_is_above_0(headers.get("x-stainless-retry-count", "")),
+            trace=trace_of(headers),
         )
         _refuse_a_bench_asking(route, headers)
         app = self._stream_app if _streams(asked) else self._json_app

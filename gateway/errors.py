@@ -24,6 +24,8 @@ from typing import Any
 from django.db import OperationalError
 from rest_framework.exceptions import APIException
 
+from gateway.telemetry.metrics import count_refusal
+
 logger = logging.getLogger(__name__)
 
 BUSY_WAIT_SECONDS = 5
@@ -110,6 +112,12 @@ class EveryoneRateLimited(NobodyAnswered):
 
 def as_refusal(error: Exception) -> APIException:
     """What a caller is told of any error: a refusal as it is, a busy database as one, and nothing of what broke in here."""
+    refusal = _refusal_of(error)
+    count_refusal(refusal)
+    return refusal
+
+
+def _refusal_of(error: Exception) -> APIException:
     if isinstance(error, APIException):
         return error
     logger.error("A gateway route failed", exc_info=error)

@@ -58,6 +58,11 @@ def count_request(caller: Caller) -> None:
         raise TooManyRequests(caller.name, caller.rpm, wait)
 
 
+def redis_answers(redis_url: str) -> bool:
+    """Whether Redis answers, in a second or so."""
+    return _shared_storage(redis_url).check()
+
+
 def rates(redis_url: str) -> Rates:
     """The process's counters."""
     # Not the cache alone: threads that come at once would each make and count with their own.
@@ -74,14 +79,18 @@ def _made(redis_url: str) -> Rates:
 
 
 def _shared(url: str) -> MovingWindowRateLimiter:
-    storage = RedisStorage(
+    return MovingWindowRateLimiter(_shared_storage(url))
+
+
+@cache
+def _shared_storage(url: str) -> RedisStorage:
+    return RedisStorage(
         url,
         wrap_exceptions=True,
         key_prefix="bench-rates",
         socket_timeout=REDIS_SECONDS,
         socket_connect_timeout=REDIS_SECONDS,
     )
-    return MovingWindowRateLimiter(storage)
 
 
 def _take(limiter: MovingWindowRateLimiter, key_id: int, rpm: int) -> int:

@@ -10,6 +10,7 @@ import logging
 import time
 from dataclasses import dataclass
 
+from benchsite.log.json_lines import FIELDS
 from benchsite.log.routes import UNKNOWN, route_of
 from gateway.asked import App, Event, Receive, Scope, Send, asked_of
 
@@ -42,7 +43,8 @@ class Line:
         self.written = True
         took = (time.perf_counter() - self.began) * 1000
         route = self.route or route_of(self.path)
-        logger.info("%s %s %s %.1f ms %s", self.method, route, self.status, took, self.caller)
+        fields = {"method": self.method, "route": route, "status": self.status, "ms": round(took, 1), "caller": self.caller}
+        logger.info("%s %s %s %.1f ms %s", self.method, route, self.status, took, self.caller, extra={FIELDS: fields})
 
 
 class AccessLog:

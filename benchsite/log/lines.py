@@ -31,10 +31,13 @@ class LineFormatter(logging.Formatter):
     """A record as one line, and an error below it as where it arose."""
 
     def format(self, record: logging.LogRecord) -> str:
-        said = _printable(redact(_said(record)))[:LONGEST]
-        head = f"{self.formatTime(record)} {record.levelname} {record.name}: {said}"
+        said, error = self.parts(record)
+        return "\n".join([f"{self.formatTime(record)} {record.levelname} {record.name}: {said}", *error])
+
+    def parts(self, record: logging.LogRecord) -> tuple[str, list[str]]:
+        """What a record says, and line by line the error it is about, if any."""
         error = _error(record)
-        return "\n".join([head, *told(error)]) if error else head
+        return _printable(redact(_said(record)))[:LONGEST], list(told(error)) if error else []
 
 
 class Stderr(logging.StreamHandler[Any]):

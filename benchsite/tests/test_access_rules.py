@@ -19,11 +19,13 @@ TOKEN = "a-token-of-this-test-alone"
 # What a stranger may do, by the beginning of the address; the first that fits counts.
 #   open        anybody whom the edge lets in (Host, cross-site)
 #   link        whoever holds a link that this server has signed: to look is free, to confirm gives its one verdict, once
+#   numbers     this machine while no token is set, else whoever sends the metrics token or the admin token
 #   dashboard   this machine while no admin token is set, else whoever has logged in
 #   key         anybody while no keys are asked for, else a gateway key that is good; what it may see is its scope's matter
 RULES = (
-    ("open", ("$", "favicon.ico$", "healthz$", "readyz$", "admin/login/$")),
+    ("open", ("$", "favicon.ico$", "healthz$", "readyz$", "api-schema$", "api-docs$", "admin/login/$")),
     ("link", ("verdict/<str:token>/$",)),
+    ("numbers", ("metrics$",)),
     ("dashboard", ("admin/",)),
     ("key", ("v1/", "v1beta/", "api/", "bench/", "mcp$")),
     # Those of OpenAI's and Anthropic's that answer without /v1 too.
@@ -60,7 +62,7 @@ def test_every_pattern_has_a_rule():
 
 def test_the_gateways_patterns_ask_for_a_key_and_the_sites_never_do():
     assert {rule_of(pattern) for pattern in GATEWAY} == {"key"}
-    assert {rule_of(pattern) for pattern in SITE} == {"open", "link", "dashboard"}
+    assert {rule_of(pattern) for pattern in SITE} == {"open", "link", "numbers", "dashboard"}
 
 
 def test_no_rule_is_stated_for_nothing():
@@ -94,6 +96,17 @@ def test_a_stranger_is_sent_to_the_login(pattern, token, address):
         assert reply.status_code == 302
         # Whoever is not logged in cannot log out, and is sent to the first page, which sends them on.
         assert reply.headers["Location"].startswith("/admin/" if path == "/admin/logout/" else "/admin/login/?next=")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("pattern", [pattern for pattern in SITE if rule_of(pattern) == "numbers"])
+@pytest.mark.parametrize(("token", "status"), [(TOKEN, 401), ("", 403)])
+def test_a_stranger_is_shown_no_numbers(pattern, token, status):
+    client = Client(REMOTE_ADDR="192.0.2.7")
+    with override_settings(BENCHWARMERS_ADMIN_TOKEN=token):
+        replies = [client.generic(method, sample_of(pattern)) for method in ("GET", "POST", "PUT", "DELETE")]
+    assert [reply.status_code for reply in replies] == [status, 405, 405, 405]
+    assert all(b"bench_" not in reply.content for reply in replies)
 
 
 @pytest.mark.django_db

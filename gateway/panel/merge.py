@@ -66,7 +66,13 @@ class Merged:
 
 
 async def merge(
-    chat: ChatRequest, choice: MergerChoice, panel_id: str, answers: Sequence[SeatAnswer], on_text: Callable[[str], None]
+    chat: ChatRequest,
+    choice: MergerChoice,
+    panel_id: str,
+    answers: Sequence[SeatAnswer],
+    on_text: Callable[[str], None],
+    *,
+    traceparent: str = "",
 ) -> Merged:
     """Have one more model write one answer from those that came. `on_text` gets the merger's text as it writes."""
     usable = [answer for answer in answers if answer.status == "ok"]
@@ -77,7 +83,7 @@ async def merge(
     if job is None:
         return await _unmerged(answers, panel_id)
     # In a thread: a pool may answer in place.
-    submitted = await asyncio.to_thread(worker_pool().submit, job, on_text)
+    submitted = await asyncio.to_thread(worker_pool().submit, job.below(traceparent), on_text)
     merger = await asyncio.wrap_future(submitted)
     return Merged(merger, why_not_merged(answers, merger), passed_over)
 

@@ -2,7 +2,8 @@
 
 import hashlib
 import json
-from dataclasses import dataclass, replace
+import time
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import cached_property
 
@@ -13,6 +14,7 @@ from gateway.chat import ChatRequest, ImagePart, TextPart
 from gateway.errors import BadRequest, KeyReused
 from gateway.panel.size import estimate
 from gateway.redact import hide_images
+from gateway.telemetry.spans import NO_TRACE, CallerTrace
 from keys.services import Caller
 
 KEPT = timedelta(hours=24)
@@ -23,13 +25,18 @@ LARGE = 100_000
 
 @dataclass(frozen=True)
 class Request:
-    """`base_url` is the server as the caller reached it. `idempotency_key` is the caller's own; `is_retry`: an SDK's retry."""
+    """`base_url` is the server as the caller reached it. `idempotency_key` is the caller's own; `is_retry`: an SDK's retry.
+
+    `asked_at` is Unix time.
+    """
 
     chat: ChatRequest
     caller: Caller
     base_url: str
     idempotency_key: str = ""
     is_retry: bool = False
+    trace: CallerTrace = NO_TRACE
+    asked_at: float = field(default_factory=time.time, compare=False)
 
     @property
     def is_large(self) -> bool:

@@ -21,6 +21,7 @@ from gateway.panel.running import PanelRun, running_panels
 from gateway.panel.seating import Table, nobody_seated, seat_explorers, seat_members, seat_nominated
 from gateway.panel.shape import LONGEST_TEXT, ChosenShape, ShapeQuestion, choose_shape, text_to_shape
 from gateway.panel.size import refuse_if_too_large
+from gateway.telemetry.spans import panel_span, traceparent_of
 from gateway.upstream.contract import UpstreamError
 from gateway.workers import worker_pool
 from gateway.workers.deciding import follow_pick, in_the_way, pick
@@ -145,9 +146,11 @@ def _seat_and_ask(opening: Opening, shape: ChosenShape) -> PanelRun:
     panel = write_down(request, opening.collection, shape, table, opening.reply)
     seats = table.seats()
     choice = MergerChoice(named=opening.merger, collection=opening.collection, members=table.members, shape=shape.name)
-    answers = tuple(pool.submit(job) for job in seat_jobs(panel, seats, request.chat, opening.roster))
-    merging = partial(merge, request.chat, choice, panel.id) if opening.reply == "merged" else None
-    return PanelRun(panel, request, seats=seats, answers=answers, merge=merging)
+    span = panel_span(request.trace, request.asked_at, panel)
+    below = traceparent_of(span)
+    answers = tuple(pool.submit(job.below(below)) for job in seat_jobs(panel, seats, request.chat, opening.roster))
+    merging = partial(merge, request.chat, choice, panel.id, traceparent=below) if opening.reply == "merged" else None
+    return PanelRun(panel, request, seats=seats, answers=answers, merge=merging, span=span)
 
 
 async def check_collection(caller: Caller, model: str) -> None:

@@ -10,6 +10,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from concurrent.futures import Future
 from functools import cache
 
+from opentelemetry.trace import Span
+
 from evidence.live import announce
 from gateway.panel import markdown
 from gateway.panel.merge import Merged
@@ -17,6 +19,7 @@ from gateway.panel.request import Request
 from gateway.panel.seating import Seat
 from gateway.panel.size import estimate_text
 from gateway.reply import AskedPanel, PanelReply, SeatAnswer
+from gateway.telemetry.endings import panel_ended
 
 logger = logging.getLogger(__name__)
 
@@ -36,12 +39,14 @@ class PanelRun:
         seats: Sequence[Seat],
         answers: Sequence[Future[SeatAnswer]],
         merge: Merge | None,
+        span: Span | None = None,
     ) -> None:
         self.panel = panel
         self.request = request
         self._seats = seats
         self._answers = answers
         self._merge = merge
+        self._span = span
         self._pieces = [] if merge else [markdown.heading(panel)]
         self._sections: dict[int, str] = {}
         self._changed = asyncio.Event()
@@ -65,6 +70,8 @@ class PanelRun:
         except Exception as error:
             logger.exception("Panel %s could not be followed to its end", self.panel.id)
             self._broken = error
+        calls = self._reply.called if self._reply else None
+        panel_ended(self.panel, self._span, calls, time.time() - self.panel.created)
         self._tell()
 
     async def pieces(self) -> AsyncIterator[str]:

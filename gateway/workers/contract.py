@@ -25,6 +25,11 @@ class WorkerPool(Protocol):
         """Seats asked and not yet recorded."""
         ...
 
+    @property
+    def queued(self) -> int:
+        """Those of them that nobody asks yet."""
+        ...
+
     def close(self) -> None:
         """Admit no more panels; seats already asked go on."""
         ...

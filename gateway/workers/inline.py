@@ -13,6 +13,7 @@ from gateway.workers.turnstile import Turnstile
 
 class InlineWorkerPool:
     running = 0
+    queued = 0
 
     def __init__(self) -> None:
         self._keys = KeyRing(lambda read: read())

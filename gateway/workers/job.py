@@ -1,7 +1,7 @@
 """What a worker is told to ask one seat, as plain values."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from collections_app.models import LanguageModel
@@ -20,7 +20,7 @@ class SeatJob:
     """What a worker needs to ask one seat: plain values, and no secret.
 
     `tokens` is the estimate of the prompt; `quotas` are the limits that the call draws on, none when none is known.
-    `endpoint_id` is 0 where nothing is to be learned from the call.
+    `endpoint_id` is 0 where nothing is to be learned from the call. `traceparent` is the panel's span, where there is one.
     """
 
     call: str
@@ -31,11 +31,17 @@ class SeatJob:
     endpoint_id: int = 0
     tokens: int = 0
     quotas: tuple[Quota, ...] = ()
+    endpoint: str = ""
+    traceparent: str = ""
 
     @property
     def most_tokens(self) -> int:
         """The estimate of the prompt and of the longest answer that the call asks for, where it names one."""
         return self.tokens + _asked_for(self.target.options)
+
+    def below(self, traceparent: str) -> "SeatJob":
+        """The same job in a trace, if there is one."""
+        return replace(self, traceparent=traceparent) if traceparent else self
 
     @property
     def claim(self) -> Claim:
@@ -62,6 +68,7 @@ def job_for(
         endpoint_id=model.endpoint_id,
         tokens=tokens,
         quotas=quotas,
+        endpoint=model.endpoint.name,
     )
 
 

@@ -14,6 +14,8 @@ from collections_app.services.quotas import Reservation
 from gateway.chat import web_images
 from gateway.redact import hide_images
 from gateway.reply import SeatAnswer
+from gateway.telemetry.endings import seat_ended
+from gateway.telemetry.metrics import ASKING
 from gateway.upstream import complete
 from gateway.upstream.answer.showing import AnswerAsItComes
 from gateway.upstream.contract import Completion, Delta, UpstreamError
@@ -36,7 +38,11 @@ def run_seat(
     on_text: OnText | None = None,
 ) -> Recorded:
     """Ask one seat, hand what came of it to `record`, and return what that returns. `on_text` gets its text as it comes."""
-    return record(ask_seat(job, keys, turnstile, on_text))
+    began = time.time()
+    with ASKING.track_inprogress():
+        seat = ask_seat(job, keys, turnstile, on_text)
+    seat_ended(job, seat.answer, began)
+    return record(seat)
 
 
 def ask_seat(job: SeatJob, keys: KeyRing, turnstile: Turnstile, on_text: OnText | None = None) -> Ended:

@@ -26,6 +26,7 @@ class ThreadWorkerPool:
         self._turnstile = Turnstile(lambda reserve: self._ledger.run(reserve).result())
         self._lock = threading.Lock()
         self._running = 0
+        self._queued = 0
         self._closed = False
 
     def admit(self, seats: int) -> None:
@@ -43,6 +44,7 @@ class ThreadWorkerPool:
         recorded.add_done_callback(self._ended)
         with self._lock:
             self._running += 1
+            self._queued += 1
         self._threads.submit(self._ask, job, recorded, on_text)
         return recorded
 
@@ -50,10 +52,16 @@ class ThreadWorkerPool:
     def running(self) -> int:
         return self._running
 
+    @property
+    def queued(self) -> int:
+        return self._queued
+
     def close(self) -> None:
         self._closed = True
 
     def _ask(self, job: SeatJob, recorded: Future[SeatAnswer], on_text: OnText | None) -> None:
+        with self._lock:
+            self._queued -= 1
         # The seat's thread hands its answer over and is free: it does not wait for the row.
         written = run_seat(job, self._keys, self._turnstile, record=self._ledger.record, on_text=on_text)
         written.add_done_callback(lambda written: _pass_on(written, recorded))

@@ -19,6 +19,9 @@ from benchsite.server import BenchServer
 from collections_app.local.endpoint import local_endpoint
 from collections_app.management.base import BenchCommand
 from evidence.processes.interrupting import interrupt_running
+from gateway.telemetry.spans import send_what_is_left
+
+logger = logging.getLogger(__name__)
 
 KILLED = "the server was killed before this seat had answered"
 
@@ -55,6 +58,7 @@ class Command(BenchCommand):
             raise CommandError(f"Port {settings.BENCH_PORT} is taken. Set BENCH_PORT to another, or stop what listens there.")
         daily_jobs().close()
         settle()
+        send_what_is_left()
         self._say("Stopped.")
         # Not sys.exit: Python would wait for every seat's thread, and one that hangs holds on until its time-out.
         logging.shutdown()
@@ -75,5 +79,8 @@ class Command(BenchCommand):
         self._say(f"  OpenAI base URL   {base_url}/v1")
 
     def _say(self, line: str) -> None:
+        if settings.BENCH_LOG_FORMAT == "json":
+            # For whoever collects lines, not for somebody at a terminal: all of them in one form.
+            return logger.info("%s", line.strip())
         self.stdout.write(line)
         self.stdout.flush()
