@@ -12,6 +12,7 @@ from benchsite.jobs.claims import LEASE, claim, renew, set_up, settle
 from benchsite.jobs.daily import JOBS, Job, JobFailedError
 from benchsite.jobs.timing import next_due, retry_due
 from benchsite.models import JobRun
+from evidence.storable import clean_text
 from gateway.redact import redact
 
 logger = logging.getLogger(__name__)
@@ -58,7 +59,7 @@ def _settled(job: Job, by: str, clock: Clock, steps: "_Steps") -> None:
         _failed(job, by, clock(), error)
     else:
         now = clock()
-        ending = {"outcome": JobRun.Outcome.DONE, "said": said[:LONGEST_SAID], "ended_at": now, "failures": 0}
+        ending = {"outcome": JobRun.Outcome.DONE, "said": clean_text(said[:LONGEST_SAID]), "ended_at": now, "failures": 0}
         settle(job.name, by, due_at=next_due(job.name, installation(), now), **ending)
 
 
@@ -67,7 +68,12 @@ def _failed(job: Job, by: str, now: datetime, error: Exception) -> None:
         logger.error("The daily job %s failed", job.name, exc_info=error)
     words = str(error) if isinstance(error, JobFailedError) else f"{type(error).__name__}: {error}"
     failures = JobRun.objects.values_list("failures", flat=True).get(name=job.name) + 1
-    ending = {"outcome": JobRun.Outcome.FAILED, "said": redact(words)[:LONGEST_SAID], "ended_at": now, "failures": failures}
+    ending = {
+        "outcome": JobRun.Outcome.FAILED,
+        "said": clean_text(redact(words)[:LONGEST_SAID]),
+        "ended_at": now,
+        "failures": failures,
+    }
     settle(job.name, by, due_at=retry_due(job.name, installation(), now, failures), **ending)
 
 

@@ -97,13 +97,14 @@ def test_failures_are_tried_again_later_and_later_and_no_later_than_the_next_day
 @pytest.mark.django_db
 def test_a_failing_job_is_told_and_tried_again_and_a_good_run_forgets_it() -> None:
     def fails(_: Step) -> str:
-        raise JobFailedError("nobody answered at https://host.example/x?key=secret-value-123")
+        raise JobFailedError("nobody answered at https://host.example/x?key=secret-value-123 \x00\ud800")
 
     clock = Clock()
     failed = a_run(clock, fails)
     assert failed is not None
     assert (failed.outcome, failed.failures, failed.due_at - clock.now) == ("failed", 1, timedelta(minutes=5))
     assert "nobody answered" in failed.said and "secret-value" not in failed.said
+    assert "\x00" not in JobRun.objects.get(name=failed.name).said
     clock.pass_by(minutes=4)
     assert a_run(clock, fails) is None
     clock.pass_by(minutes=1)

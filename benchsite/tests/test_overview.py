@@ -13,6 +13,7 @@ from collections_app.models import Alert, Collection, CoolDown, Endpoint, Member
 from collections_app.models.health.quota import account_quotas
 from collections_app.services.quotas import Claim, reserve
 from evidence.services import record_verdict
+from evidence.storable import clean_text
 from evidence.tests.rows import end, make_model, make_panel
 from evidence.tests.test_panel_pages import HOSTILE, Tags, text_of
 
@@ -123,7 +124,7 @@ def test_each_part_is_for_who_may_see_its_pages(client) -> None:
 
 
 def test_hostile_words_are_shown_harmless(staff) -> None:
-    worst = HOSTILE.replace("\ud800", "")
+    worst = clean_text(HOSTILE)
     end(make_panel(("member1", "fast")), status="error", error_kind=worst[:30])
     Alert.objects.create(kind="gone", about=worst[:150], message=worst, to_do=worst, opened_at=timezone.now())
     JobRun.objects.create(name="prune_log", due_at=timezone.now(), started_at=timezone.now(), outcome="done", said=worst)

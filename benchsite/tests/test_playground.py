@@ -162,7 +162,7 @@ def test_a_person_asks_sees_seats_end_and_judges_them(person, server):
     assert asked == [("dashboard:local", "playground")]
     person.page = person.get(f"/admin/playground/{person.panel}/")
     person.judge("member1", useful="no", false="It is slow\r\n\r\n It leaks", note="No.")
-    assert server.rows("SELECT useful, false, given_by FROM evidence_verdict ORDER BY id DESC LIMIT 1") == [
+    assert server.rows('SELECT useful, "false", given_by FROM evidence_verdict ORDER BY id DESC LIMIT 1') == [
         (0, '["It is slow", "It leaks"]', "local")
     ]
     assert "Not useful" in seat_of(person.get(f"/admin/playground/{person.panel}/"), "member1")

@@ -103,7 +103,10 @@ class InFolder:
 
 
 class InPostgres:
-    def __init__(self, folder: Path) -> None:
+    """`cluster` is the URL of any database of it."""
+
+    def __init__(self, folder: Path, cluster: str = URL) -> None:
+        self._cluster = cluster
         self.name = f"server_{sha256(str(folder).encode()).hexdigest()[:20]}"
 
     @property
@@ -112,13 +115,13 @@ class InPostgres:
 
     @property
     def _url(self) -> str:
-        return urlsplit(URL)._replace(path=f"/{self.name}").geturl()
+        return _named(self._cluster, self.name)
 
     def make(self) -> None:
-        with _at_the_cluster() as cluster:
+        with _at(self._cluster) as cluster:
             there = cluster.execute("select 1 from pg_database where datname = %s", [self.name]).fetchone()
             if not there:
-                cluster.execute(f'create database "{self.name}" template "{_migrated_database()}"')
+                cluster.execute(f'create database "{self.name}" template "{_migrated_database(self._cluster)}"')
 
     @contextmanager
     def open(self) -> Iterator[Rows]:
@@ -139,7 +142,7 @@ class InPostgres:
         return "\n".join(row for table in rows for (row,) in table).encode()
 
     def drop(self) -> None:
-        with _at_the_cluster() as cluster:
+        with _at(self._cluster) as cluster:
             cluster.execute(f'drop database if exists "{self.name}" with (force)')
 
     @contextmanager
@@ -175,23 +178,27 @@ def _migrated_file() -> bytes:
 
 
 @cache
-def _migrated_database() -> str:
+def _migrated_database(url: str) -> str:
     with TemporaryDirectory() as folder:
-        database = InPostgres(Path(folder))
-        with _at_the_cluster() as cluster:
+        database = InPostgres(Path(folder), url)
+        with _at(url) as cluster:
             cluster.execute(f'create database "{database.name}"')
         migrate(Path(folder), database)
     return database.name
 
 
 @contextmanager
-def _at_the_cluster() -> Iterator[Any]:
-    with _connect(urlsplit(URL)._replace(path="/postgres").geturl(), autocommit=True) as connection:
+def _at(cluster: str) -> Iterator[Any]:
+    with _connect(_named(cluster, "postgres"), autocommit=True) as connection:
         yield connection
 
 
+def _named(url: str, database: str) -> str:
+    return urlsplit(url)._replace(path=f"/{database}").geturl()
+
+
 def _connect(url: str, **options: Any) -> Any:
-    connection = psycopg.connect(url, **options)
+    connection = psycopg.connect(url, options="-c timezone=UTC", **options)
     # As SQLite gives it: the JSON itself, and no value that was made of it.
     connection.adapters.register_loader("jsonb", TextLoader)
     return connection

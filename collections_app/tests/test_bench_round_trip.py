@@ -16,7 +16,7 @@ names = st.from_regex(r"\A[a-z0-9][a-z0-9-]{1,31}\Z")
 aliases = st.from_regex(r"\A[a-z0-9][a-z0-9._:/-]{0,63}\Z")
 any_text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)
 one_line = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=40)
-scalars = st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False) | any_text
+scalars = st.booleans() | st.integers(-(2**53), 2**53) | st.floats(-(2**53), 2**53) | any_text
 options = st.dictionaries(
     any_text.filter(lambda key: key not in OF_THE_BENCH),
     st.recursive(

@@ -186,7 +186,7 @@ def test_an_alias_that_is_taken_is_told_and_nothing_is_left_half_made(settings: 
     LanguageModel.objects.create(alias="smollm2-lively", endpoint=add_endpoint(), served_id="theirs")
     base_url, said = start()
     assert base_url is None
-    assert "UNIQUE constraint failed" in said[-1]
+    assert "unique constraint" in said[-1].lower()
     assert list(Endpoint.objects.values_list("name", flat=True)) == ["openrouter"]
 
 

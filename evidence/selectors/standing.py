@@ -146,7 +146,7 @@ class GatheredSubquery(Subquery):
     output_field = JSONField()
 
     def as_postgresql(self, compiler: Any, connection: Any, **extra: Any) -> Any:
-        template = "(SELECT COALESCE(json_agg(gathered.seconds), '[]') FROM (%(subquery)s) AS gathered)"
+        template = "(SELECT COALESCE(jsonb_agg(gathered.seconds), '[]'::jsonb) FROM (%(subquery)s) AS gathered)"
         return self.as_sql(compiler, connection, template=template, **extra)
 
 
@@ -167,7 +167,8 @@ def timed(found: Sequence[Record], wanted: Wanted) -> list[Record]:
 
 
 def _timed(record: Record, seconds: Iterable[float] | None) -> Record:
-    latest = sorted(seconds or ())
+    # PostgreSQL's JSON says 2.0 as 2.
+    latest = sorted(map(float, seconds or ()))
     return replace(record, median=quantile(latest, 0.5), p95=quantile(latest, 0.95), timed=len(latest))
 
 

@@ -68,7 +68,8 @@ class PostgresCluster:
     def start(self) -> None:
         """Start it, on the port that it had before; another process may have been given a port that is chosen now."""
         chosen = self._port
-        for _ in range(1 if chosen else 5):
+        # After a crash what is left of its processes may hold on to its memory for a moment.
+        for _ in range(5):
             self._port = chosen or _free_port()
             options = [f"--{name}={value}" for name, value in self._settings.items()]
             with (self._folder / "log").open("ab") as log:
@@ -76,6 +77,7 @@ class PostgresCluster:
                 self._process = subprocess.Popen(command, stdout=log, stderr=log, **self._as_its_user())
             if self._answers():
                 return
+            time.sleep(0.5)
         raise AssertionError(self.log)
 
     def stop(self, number: signal.Signals = signal.SIGINT) -> None:

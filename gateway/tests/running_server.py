@@ -43,11 +43,14 @@ class RunningServer:
     folder: Path
     port: int = field(default_factory=free_port)
     environment: dict[str, str] = field(default_factory=dict)
+    options: tuple[str, ...] = ()
     process: subprocess.Popen | None = None
+    own: OwnDatabase | None = None
 
     @property
     def data(self) -> OwnDatabase:
-        return database_of(self.folder)
+        """Its database: the one that belongs to its folder, where it is given no other."""
+        return self.own or database_of(self.folder)
 
     @property
     def base_url(self) -> str:
@@ -73,9 +76,8 @@ class RunningServer:
 
     def start(self) -> None:
         with (self.folder / "server.log").open("a") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, "manage.py", "serve"], cwd=settings.BASE_DIR, env=self._env(), stdout=log, stderr=log
-            )
+            command = [sys.executable, "manage.py", "serve", *self.options]
+            self.process = subprocess.Popen(command, cwd=settings.BASE_DIR, env=self._env(), stdout=log, stderr=log)
         deadline = time.monotonic() + READY_SECONDS
         while time.monotonic() < deadline:
             if self.process.poll() is not None:

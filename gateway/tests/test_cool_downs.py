@@ -58,7 +58,7 @@ def skipped(reply):
 
 def rest(bench, served_id):
     rows = bench.rows("select until, why from collections_app_cooldown where served_id = ?", served_id)
-    return next(((datetime.fromisoformat(until).replace(tzinfo=UTC), why) for until, why in rows), None)
+    return next(((datetime.fromisoformat(str(until)).replace(tzinfo=UTC), why) for until, why in rows), None)
 
 
 def alerts(bench):

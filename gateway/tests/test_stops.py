@@ -124,9 +124,11 @@ def test_a_second_server_on_the_same_folder_or_port_is_refused(own_server, tmp_p
     assert "BENCH_DATA_DIR" in second.stderr
     folder = tmp_path / "other"
     folder.mkdir()
-    third = RunningServer(folder, port=own_server.port).manage("serve")
-    assert third.returncode == 1
-    assert f"Port {own_server.port} is taken" in third.stderr
+    third = RunningServer(folder, port=own_server.port)
+    third.data.make()
+    refused = third.manage("serve")
+    assert refused.returncode == 1
+    assert f"Port {own_server.port} is taken" in refused.stderr
     assert own_server.chat("bench/short").status == 200
 
 
