@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from gateway.schema.contract import in_path
 from gateway.schema.shapes import Schema, always, flag, listed, number, one_of, or_null, perhaps, ref, text, told, whole
+from gateway.wire.reading import MOST_NOMINATED
 
-MOST_NOMINATED = 20
 _ALIASES = listed(text(), "Aliases of models that are to sit besides the members, in explorer seats.", most=MOST_NOMINATED)
 
 # The model field, in every format.

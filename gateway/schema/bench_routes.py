@@ -39,7 +39,9 @@ SCHEMAS: Mapping[str, Schema] = {
             "real": {**_CLAIMS, "description": "Claims of the answer that proved true."},
             "false": {**_CLAIMS, "description": "Claims that proved false."},
             "score": or_null(number("How good, from 0 to 1.", minimum=0, maximum=1)),
-            "correction": text(f"What the answer should have been, in {LONGEST_CORRECTION:,} characters at most.", pattern=_NO_NUL),
+            "correction": text(
+                f"What the answer should have been, in {LONGEST_CORRECTION:,} characters at most.", pattern=_NO_NUL
+            ),
         },
         "additionalProperties": False,
     },

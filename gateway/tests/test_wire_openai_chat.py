@@ -94,6 +94,15 @@ def test_the_benchs_own_settings_are_read_from_both_places():
     assert (options.nominated, options.reply, options.merger, options.field) == (("a", "b"), "merged", "c", False)
 
 
+def test_each_place_holds_so_many_nominations_whatever_the_other_does():
+    names = [f"a{number}" for number in range(20)]
+    assert len(parse(**{"with": names, "bench": {"with": names}}).bench.nominated) == 40
+    for where, fields in (("with", {"with": [*names, "b"]}), ("bench.with", {"bench": {"with": [*names, "b"]}})):
+        with pytest.raises(BadRequest, match="names 21 models; 20 is the most") as refused:
+            parse(**fields)
+        assert refused.value.param == where
+
+
 TOOL = {"type": "function", "function": {"name": "f"}}
 
 

@@ -20,7 +20,7 @@ _SPACES = "".join(filter(str.isspace, map(chr, range(0x3001))))
 _ESCAPED = str.maketrans({mark: quote(mark, safe="") for mark in f"{_SPACES}'\"<>\\"})
 MOST_ITEMS = 10_000
 _MOST_IGNORED = 40
-_MOST_NOMINATED = 20
+MOST_NOMINATED = 20
 
 TOOLS_REFUSED = (
     "A panel cannot run tools: several models answer at once, and no caller could serve each one's calls. "
@@ -107,9 +107,7 @@ def read_bench(body: Fields) -> BenchOptions:
     if unknown:
         where = f"bench.{unknown[0][:60]}"
         raise BadRequest(f"{where} is no setting of a panel: send with, reply, merger or field.", param=where)
-    nominated = body.texts("with") + bench.texts("with")
-    if len(nominated) > _MOST_NOMINATED:
-        raise BadRequest(f"with names {len(nominated)} models; {_MOST_NOMINATED} is the most.", param="with")
+    nominated = _nominated(body) + _nominated(bench)
     reply = bench.text("reply")
     if reply and reply not in get_args(ReplyMode):
         raise BadRequest(f'bench.reply must be "all" or "merged", not "{reply[:40]}".', param="bench.reply")
@@ -119,6 +117,14 @@ def read_bench(body: Fields) -> BenchOptions:
         merger=bench.text("merger"),
         field=bench.flag("field", default=True),
     )
+
+
+def _nominated(fields: Fields) -> tuple[str, ...]:
+    names = fields.texts("with")
+    if len(names) > MOST_NOMINATED:
+        where = fields.path("with")
+        raise BadRequest(f"{where} names {len(names)} models; {MOST_NOMINATED} is the most.", param=where)
+    return names
 
 
 def refuse_tools(body: Fields) -> None:

@@ -17,7 +17,6 @@ from gateway.schema.shapes import (
     listed,
     nothing,
     null,
-    one_of,
     or_null,
     perhaps,
     record,
@@ -107,7 +106,7 @@ _PANEL_HEADERS: Mapping[str, Schema] = {
         "schema": text(),
     },
 }
-_ALT = in_query("alt", "`sse`: events; else one JSON list, written as it goes.", one_of("sse", "json"), "sse")
+_ALT = in_query("alt", "`sse`: events; else one JSON list, written as it goes.", text(examples=["sse", "json"]), "sse")
 _EXAMPLE: dict[str, Any] = {"contents": [{"role": "user", "parts": [{"text": "Is this cache safe? …"}]}]}
 _EVENTS = "`data:` chunks: a section as its seat ends, then the finish reason. A chunk without text keeps it alive."
 _CHUNK = either(ref("GeminiChunk"), ref("GeminiError"))
