@@ -17,7 +17,7 @@ DEPLOYED := BENCHWARMERS_ADMIN_TOKEN=only-for-this-check BENCHWARMERS_PUBLIC_URL
 LOCK := $(BIN)/uv pip compile --quiet --generate-hashes --no-header --python-version 3.11 --universal
 
 .DELETE_ON_ERROR:
-.PHONY: install run test test-postgres lint audit bench sdks browser screenshots lock
+.PHONY: install run test test-postgres lint audit bench schema sdks browser screenshots lock
 
 install: $(BASE)
 
@@ -54,6 +54,11 @@ audit: $(DEV)
 
 bench: $(DEV)
 	@$(BIN)/python -m benchmarks $(ARGS)
+
+# Whatever /api-schema allows and forbids, asked of running servers by Schemathesis; EXAMPLES=20 for a quick look.
+schema: $(DEV)
+	@data=$$(mktemp -d) && trap 'rm -rf "$$data"' EXIT && \
+		BENCH_DATA_DIR="$$data" $(BIN)/python -m pytest -c .ci/schema/pytest.ini --numprocesses 2 .ci/schema $(ARGS)
 
 # Clients that people already have, against a running server; needs Node 20 and npm.
 sdks: $(DEV) $(SDKS)/previous/installed $(SDKS)/llm/installed $(JS)/node_modules/installed
