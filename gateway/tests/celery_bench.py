@@ -143,7 +143,7 @@ def celery_bench(folder: Path, bench: str, *, workers: int = 1, **environment: s
     data = folder / "data"
     data.mkdir()
     own = {"REDIS_URL": redis.url, "BENCH_WORKER_POOL": POOL, "BENCH_DRAIN_SECONDS": "3", "PYTHONDONTWRITEBYTECODE": "1"}
-    server = RunningServer(data, environment=own | environment)
+    server = RunningServer(data, environment=own | environment, options=("--web",))
     running = CeleryBench(redis, server, [])
     try:
         redis.start()
@@ -161,4 +161,5 @@ def celery_bench(folder: Path, bench: str, *, workers: int = 1, **environment: s
                 worker.process.wait(10)
         if server.process and server.process.poll() is None:
             server.stop()
+        server.data.drop()
         redis.stop()

@@ -9,6 +9,7 @@ import pytest
 from gateway.tests.bench_file import bench_file
 from gateway.tests.celery_bench import celery_bench, eventually, needs_redis
 from gateway.tests.fake_upstream import FakeUpstream
+from gateway.workers.celery.app import SEATS, TAKEN_FOR_LOST_AFTER
 
 pytestmark = needs_redis
 
@@ -103,11 +104,48 @@ def test_a_stopped_worker_ends_what_ends_in_time_and_says_what_did_not(bench, up
     seats = hung.reply().json["bench"]["seats"]
     assert [(seat["status"], seat["error_kind"]) for seat in seats] == [("ok", ""), ("error", "interrupted")]
     assert "worker was stopped" in seats[1]["error"]
-    assert bench.server.rows("SELECT COUNT(*) FROM evidence_process") == [(0,)]
+    assert bench.server.rows("SELECT COUNT(*) FROM evidence_process WHERE kind = 'worker'") == [(0,)]
+    # The server looks once a second; what is asked before waits for another worker to start.
+    time.sleep(3)
     eventually(lambda: "No worker is there" in bench.server.chat("quick").body.decode())
     bench.start_worker().ready()
     _works_again(bench)
     assert upstream.stats["slow-headers-25"] == asked[1] + 1
+
+
+def test_a_seat_whose_worker_is_killed_ends_as_an_error_and_is_not_asked_again(bench, upstream):
+    asked = upstream.stats["slow-headers-25"]
+    hung = Asking(bench, "both")
+    eventually(lambda: upstream.stats["slow-headers-25"] == asked + 1)
+    bench.workers[-1].stop(signal.SIGKILL)
+    seats = hung.reply().json["bench"]["seats"]
+    assert [(seat["status"], seat["error_kind"]) for seat in seats] == [("ok", ""), ("error", "interrupted")]
+    assert "is gone" in seats[1]["error"]
+    # What the killed worker had not acknowledged comes to the next one as soon as it starts, and it does not ask.
+    redis = bench.redis.client
+    assert redis.hlen("unacked")
+    newest = redis.zrange("unacked_index", -1, -1, withscores=True)[0][1]
+    eventually(lambda: time.time() - newest > TAKEN_FOR_LOST_AFTER)
+    bench.start_worker().ready()
+    eventually(lambda: redis.hlen("unacked") == 0 and redis.llen(SEATS) == 0)
+    _works_again(bench)
+    assert upstream.stats["slow-headers-25"] == asked + 1
+
+
+def test_a_seat_that_no_worker_takes_ends_and_is_never_asked(bench, upstream):
+    asked = upstream.stats["slow-3"]
+    worker = bench.workers[-1]
+    assert worker.process
+    worker.process.send_signal(signal.SIGSTOP)
+    # Before anybody has noticed, a seat is queued; found gone, its process is continued too late.
+    reply = Asking(bench, "slow").reply()
+    assert reply.status == 502, reply.json
+    assert "no worker took this seat" in reply.body.decode()
+    worker.process.send_signal(signal.SIGCONT)
+    redis = bench.redis.client
+    eventually(lambda: redis.hlen("unacked") == 0 and redis.llen(SEATS) == 0)
+    _works_again(bench)
+    assert upstream.stats["slow-3"] == asked
 
 
 def _works_again(bench) -> None:

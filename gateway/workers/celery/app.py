@@ -14,8 +14,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "benchsite.settings")
 
 ASK_SEAT = "gateway.ask_seat"
 SEATS, JOBS = "bench-seats", "bench-jobs"
-# Seconds until an unacknowledged message is given to another worker. Soon, for the sake of what a killed worker had fetched
-# and not begun: of what it had begun, the seat's row says so, and nobody begins it again.
+# Seconds after which an unacknowledged message may be given to another worker, when one next looks: as soon as it starts, then
+# every 100 seconds. What a killed worker had begun, nobody begins again: the seat's row says that it was taken.
 TAKEN_FOR_LOST_AFTER = 30
 # Seconds: a broker that answers slower is away.
 CONNECT_SECONDS, ANSWER_SECONDS = 2.0, 5.0

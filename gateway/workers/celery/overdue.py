@@ -28,14 +28,15 @@ from gateway.workers.turnstile import LONGEST_WAIT
 
 logger = logging.getLogger(__name__)
 
-# How long a seat may wait for a worker, in seconds. Whoever asked is told rather than kept.
-LONGEST_QUEUED = 60.0
+# How long a seat may wait for a worker, in seconds; and where there is none, for one to be started again. Whoever asked is
+# told rather than kept.
+LONGEST_QUEUED, LONGEST_UNATTENDED = 60.0, 30.0
 # After its seat's time-out: for the worker to write the answer down, and to try again while the database is away.
 GRACE = 45.0
 LOOKS_EVERY = 1.0
 # Seconds from which on a seat is looked up: most are told of before.
 LOOKED_UP_AFTER = 2.0
-NOT_TAKEN = f"no worker took this seat within {LONGEST_QUEUED:g} seconds"
+NOT_TAKEN = "no worker took this seat within {:g} seconds"
 UNHEARD = "its worker was not heard of again; whether its model answered is not known"
 QUEUE_AWAY = "the queue of seats cannot be reached, so this seat was not asked"
 
@@ -93,9 +94,10 @@ class Overdue:
         stand = self._ledger.run(partial(stand_of, waiting.keys())).result()
         self.untaken = len(stand.untaken)
         self._end(waiting, stand)
+        longest = LONGEST_UNATTENDED if self.unattended else LONGEST_QUEUED
         for call in stand.untaken:
-            if waiting[call].waited > LONGEST_QUEUED:
-                self.fail(waiting[call], NOT_TAKEN)
+            if waiting[call].waited > longest:
+                self.fail(waiting[call], NOT_TAKEN.format(longest))
         for seat in waiting.values():
             if seat.waited > deadline_of(seat) and not seat.answer.done():
                 self._ledger.run(partial(record_call, for_the_log(seat.failed(UNHEARD, "interrupted"))))
