@@ -15,7 +15,8 @@ from twisted.internet import reactor
 
 from benchsite.http.request import unsent, use_bench_requests
 from benchsite.log.sources import take_over
-from evidence.processes.interrupting import interrupt_running
+from evidence.processes.here import this_process
+from evidence.processes.interrupting import interrupt_held, interrupt_running
 from gateway.asked import App
 from gateway.panel.running import running_panels
 from gateway.workers import worker_pool
@@ -105,11 +106,11 @@ class BenchServer:
 
     async def _interrupt(self) -> None:
         """Record what still runs as interrupted. A database that does not answer is not waited for: the next start does it."""
-        recording = asyncio.wrap_future(ledger().run(lambda: interrupt_running(INTERRUPTED)))
+        recording = asyncio.wrap_future(ledger().run(_interrupt_own))
         try:
             interrupted = await asyncio.wait_for(recording, DATABASE_SECONDS)
         except (TimeoutError, DatabaseError):
-            logger.warning("The database does not answer; the next start records what was interrupted")
+            logger.warning("The database does not answer; the next start, or another process, records what was interrupted")
             return
         if interrupted:
             logger.warning("Stopped with %s seats unanswered; they are recorded as interrupted", interrupted)
@@ -124,3 +125,9 @@ class BenchServer:
         )
         replying = any(instance is not None and not instance.done() for instance in instances)
         return replying or bool(worker_pool().running or running_panels() or unsent(self._channels))
+
+
+def _interrupt_own() -> int:
+    """End what this process has left running: all that runs, or, of several processes, what it holds. Returns how many."""
+    name = this_process().name
+    return interrupt_held(INTERRUPTED, name).calls if name else interrupt_running(INTERRUPTED)

@@ -11,9 +11,9 @@ from typing import Any
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
-from benchsite.processes.channel_layer import channel_layer_by
 from benchsite.database import database_in
 from benchsite.observing import traces
+from benchsite.processes.channel_layer import channel_layer_by, pages_layer_by
 from benchsite.secret import secret_key_in
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -193,7 +193,7 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 WHITENOISE_USE_FINDERS = True
 
 # How open pages hear of panels, and answers of workers come home: by Redis, or within this process.
-CHANNEL_LAYERS = {"default": channel_layer_by(REDIS_URL)}
+CHANNEL_LAYERS = {"default": channel_layer_by(REDIS_URL), "pages": pages_layer_by(REDIS_URL)}
 
 REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],

@@ -5,7 +5,7 @@ Only watches a panel; a hang-up ends the watching, never the panel.
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from functools import partial
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -18,15 +18,18 @@ from rest_framework.exceptions import APIException
 from gateway.asked import Asked, asked_of, raw_headers
 from gateway.conf import conf
 from gateway.errors import BadRequest, as_refusal
-from gateway.panel.recorded import LOOK_SECONDS, RecordedRun, recorded_reply, status_of
+from gateway.panel.elsewhere.looks import panels_elsewhere
+from gateway.panel.recorded import RecordedRun, ended_after, progress_in, recorded_reply, status_of
 from gateway.panel.run import check_collection, open_panel
 from gateway.panel.running import PanelRun, running_panels
-from gateway.reply import PanelReply, SeatAnswer
+from gateway.reply import PanelReply
 from gateway.wire import render_refusal
 from gateway.wire.contract import NoPanel, StreamEncoder
 from gateway.workers.ledger import ledger
 
 Piece = TypeVar("Piece")
+# Waits for something to happen, for so many seconds; whether it did.
+Change = Callable[[float], Awaitable[bool]]
 SEATED_WITHIN_SECONDS = 1.0
 _HEADERS = [
     (b"Cache-Control", b"no-cache, no-transform"),
@@ -37,6 +40,9 @@ _HEADERS = [
 
 class GatewayConsumer(AsyncHttpConsumer):
     """What the gateway's streams share: a refusal keeps its status and the format's body until the 200 has gone."""
+
+    # None: each stream would open a channel of its own in Redis, and hear nothing there.
+    channel_layer_alias = ""
 
     async def handle(self, body: bytes) -> None:
         try:
@@ -112,23 +118,23 @@ class EventsConsumer(GatewayConsumer):
         changed, reply = await self._look(panel_id, asked)
         await self.begin("text/event-stream")
         while True:
-            for seat in sorted(_ended_after(reply, told), key=lambda seat: seat.ended_as or 0):
+            for seat in ended_after(reply, told):
                 told = seat.ended_as or told
                 await self.write([_sse("seat", {"sequence": told, "seat": seat.as_bench()}, told)])
             if status_of(reply) != "running":
                 break
-            if not await _happens(changed, conf.keepalive_seconds):
+            if not await changed(conf.keepalive_seconds):
                 await self.write([b": seats are thinking\n\n"])
             changed, reply = await self._look(panel_id, asked)
         await self.write([_sse("end", {"status": status_of(reply), "panel": panel_id})])
         await self.send_body(b"")
 
-    async def _look(self, panel_id: str, asked: Asked) -> tuple[asyncio.Event | None, PanelReply]:
-        """A panel as the call log has it, and what tells that it has more; None for a panel of another process."""
+    async def _look(self, panel_id: str, asked: Asked) -> tuple[Change, PanelReply]:
+        """A panel as the call log has it, and how to wait for what happens next in it, here or in another process."""
         run = running_panels().get(panel_id)
-        changed = run.next_change if run else None
+        changed = partial(_happens, run.next_change) if run else None
         reply = await asyncio.wrap_future(ledger().run(partial(recorded_reply, asked.caller, panel_id, asked.base_url)))
-        return changed, reply
+        return changed or partial(panels_elsewhere().changed, panel_id, progress_in(reply)), reply
 
 
 def _told_already(scope: Mapping[str, Any]) -> int:
@@ -147,15 +153,8 @@ def _number(last: str, name: str) -> int:
     return int(last)
 
 
-def _ended_after(reply: PanelReply, told: int) -> Iterator[SeatAnswer]:
-    return (seat for seat in reply.called if seat.ended_as is not None and seat.ended_as > told)
-
-
-async def _happens(change: asyncio.Event | None, seconds: float) -> bool:
-    """Wait for a change, or for as long as is sensible to look again; whether there is a reason to look."""
-    if change is None:
-        await asyncio.sleep(LOOK_SECONDS)
-        return True
+async def _happens(change: asyncio.Event, seconds: float) -> bool:
+    """Wait for a change, for so many seconds; whether there was one."""
     try:
         await asyncio.wait_for(change.wait(), seconds)
     except TimeoutError:

@@ -17,7 +17,7 @@ from django.http import HttpRequest
 
 from benchsite.dashboard.admin_token import end_if_of_another_token
 from benchsite.dashboard.local_login import is_local, signed_in
-from evidence.live import GROUP
+from evidence.live import GROUP, LAYER
 
 LOOKED_AT_AGAIN_SECONDS = 60.0
 # A page that is refused asks no more; one that is cut off does.
@@ -25,6 +25,7 @@ NOT_LOGGED_IN = 4401
 
 
 class LiveConsumer(AsyncJsonWebsocketConsumer):
+    channel_layer_alias = LAYER
     _watch: "asyncio.Task[None] | None" = None
 
     async def connect(self) -> None:

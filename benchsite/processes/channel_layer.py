@@ -27,3 +27,10 @@ def channel_layer_by(redis_url: str) -> dict[str, Any]:
         "BACKEND": "channels_redis.core.RedisChannelLayer",
         "CONFIG": {"hosts": [host], "capacity": CAPACITY, "prefix": "bench-channel"},
     }
+
+
+def pages_layer_by(redis_url: str) -> dict[str, Any]:
+    """Return CHANNEL_LAYERS["pages"], by which open pages hear of panels: one that does without Redis when that is away."""
+    if not redis_url:
+        return {"BACKEND": "channels.layers.InMemoryChannelLayer"}
+    return {"BACKEND": "benchsite.processes.pages.PagesLayer", "CONFIG": {"redis_url": redis_url}}

@@ -18,12 +18,12 @@ from collections_app.selectors import know, primary_model
 from evidence.selectors import useful_verdicts
 from evidence.services import record_note, record_seat
 from gateway.chat import ChatRequest, Message, TextPart
-from gateway.panel.record import planned
+from gateway.panel.elsewhere.awaited import awaited_seats
+from gateway.panel.record import holder, planned
 from gateway.panel.seating import Seat
 from gateway.panel.size import estimate, fits
 from gateway.redact import hide_images
 from gateway.reply import SeatAnswer
-from gateway.workers import worker_pool
 from gateway.workers.job import SeatJob, job_for
 from gateway.workers.ledger import ledger
 
@@ -79,20 +79,19 @@ async def merge(
     if len(usable) < 2:
         return await _unmerged(answers, panel_id)
     messages = merge_messages(chat, usable, secrets.token_hex(8))
-    job, passed_over = await asyncio.wrap_future(ledger().run(partial(_seat_merger, choice, panel_id, messages)))
+    job, why = await asyncio.wrap_future(ledger().run(partial(_seat_merger, choice, panel_id, messages)))
     if job is None:
-        return await _unmerged(answers, panel_id)
+        return Merged(None, why) if why else await _unmerged(answers, panel_id)
     # In a thread: a pool may answer in place.
-    submitted = await asyncio.to_thread(worker_pool().submit, job.below(traceparent), on_text)
+    submitted = await asyncio.to_thread(awaited_seats().ask, job.below(traceparent), on_text)
     merger = await asyncio.wrap_future(submitted)
-    return Merged(merger, why_not_merged(answers, merger), passed_over)
+    return Merged(merger, why_not_merged(answers, merger), why)
 
 
 async def _unmerged(answers: Sequence[SeatAnswer], panel_id: str) -> Merged:
     """Nobody was asked to merge: the note is written down, since no call of a merger's tells that this panel has ended."""
-    note = why_not_merged(answers, None)
-    await asyncio.wrap_future(ledger().run(partial(record_note, panel_id, note)))
-    return Merged(None, note)
+    note = partial(record_note, panel_id, why_not_merged(answers, None))
+    return Merged(None, await asyncio.wrap_future(ledger().run(note)))
 
 
 def why_not_merged(answers: Sequence[SeatAnswer], merger: SeatAnswer | None) -> str:
@@ -120,13 +119,15 @@ def merge_messages(chat: ChatRequest, answers: Sequence[SeatAnswer], tag: str) -
 def _seat_merger(choice: MergerChoice, panel_id: str, messages: tuple[Message, ...]) -> tuple[SeatJob | None, str]:
     """Choose who merges, write the call down as running, and return the job, None when nobody may.
 
-    Says too why it is not whom the request named.
+    Says too why it is not whom the request named; without a job, why it is nobody, where another process has ended the panel.
     """
     tokens, roster, passed_over = estimate(messages), roster_keeper().current(), ""
     for model in _in_order(choice):
         why = _why_not(model, tokens, roster)
         if not why:
-            record_seat(planned(Seat(SEAT_NAME, model)), panel_id=panel_id, asked_at=timezone.now())
+            seat = planned(Seat(SEAT_NAME, model), held_by=holder())
+            if ended := record_seat(seat, panel_id=panel_id, asked_at=timezone.now()):
+                return None, ended
             call = f"{panel_id}.{SEAT_NAME}"
             return job_for(model, roster.quotas_of(model), call=call, messages=messages, tokens=tokens), passed_over
         if model is choice.named:

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from collections_app.models import Collection
 from collections_app.roster import Roster
-from evidence.again import KnownAs
+from evidence.processes.here import this_process
 from evidence.services import PlannedSeat, record_panel
 from gateway.chat import ChatRequest, ReplyMode
 from gateway.errors import Unavailable
@@ -19,6 +19,7 @@ from gateway.panel.request import Request
 from gateway.panel.seating import Seat, Table
 from gateway.panel.shape import ChosenShape
 from gateway.reply import AskedPanel
+from gateway.workers import worker_pool
 from gateway.workers.job import SeatJob, job_for
 
 # 65,536 ids a second: at 300 panels a second one in 200 draws an id that is taken, and draws again.
@@ -59,8 +60,9 @@ def write_down(request: Request, collection: Collection, shape: ChosenShape, tab
 
 
 def _record(asked: AskedPanel, request: Request, collection: Collection, seats: Sequence[Seat], now: datetime) -> None:
+    held_by = holder()
     record_panel(
-        seats=[planned(seat) for seat in seats],
+        seats=[planned(seat, held_by=held_by) for seat in seats],
         panel_id=asked.id,
         asked_at=now,
         asked_by=request.caller.name,
@@ -75,7 +77,8 @@ def _record(asked: AskedPanel, request: Request, collection: Collection, seats: 
         prompt_tokens=asked.prompt_tokens,
         skipped=[seat.as_bench() for seat in asked.skipped],
         ignored=list(asked.ignored),
-        known_as=KnownAs(request.idempotency_key, request.digest) if request.idempotency_key else None,
+        known_as=request.known_as,
+        held_by=this_process().name,
     )
 
 
@@ -106,7 +109,12 @@ def _draw_id(now: datetime) -> str:
     return f"p{now:%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
 
 
-def planned(seat: Seat) -> PlannedSeat:
+def holder() -> str:
+    """Whom a seat's row names as asking it: this process, unless workers take seats; nobody where the bench has one process."""
+    return this_process().name if worker_pool().asks_here else ""
+
+
+def planned(seat: Seat, held_by: str = "") -> PlannedSeat:
     """A seat as the call log writes it down."""
     return PlannedSeat(
         seat_name=seat.name,
@@ -115,4 +123,5 @@ def planned(seat: Seat) -> PlannedSeat:
         endpoint_name=seat.model.endpoint.name,
         served_id=seat.model.served_id,
         nominated=seat.nominated,
+        held_by=held_by,
     )

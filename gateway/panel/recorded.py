@@ -1,4 +1,4 @@
-"""A panel read back from the call log: what it said so far, for callers who come back later."""
+"""A panel read back from the call log: what it said so far, for callers who come back later, and what it says as it goes on."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -6,20 +6,20 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
-from evidence.models import Call, Panel
+from evidence.models import Panel
 from evidence.selectors import panel_with_calls
+from evidence.selectors.progress import Progress
 from gateway.chat import ReplyMode
 from gateway.errors import NotAllowed, NotFound
 from gateway.panel import markdown
+from gateway.panel.elsewhere.looks import panels_elsewhere
 from gateway.panel.merge import why_not_merged
 from gateway.panel.request import Request
 from gateway.panel.size import estimate_text
-from gateway.reply import AskedPanel, PanelReply, SeatAnswer, SeatKind, SkippedSeat, Status
+from gateway.reply import AskedPanel, PanelReply, SeatAnswer, SeatKind, SkippedSeat
+from gateway.workers.ended import answer_in
 from gateway.workers.ledger import ledger
 from keys.services import LOCAL, Caller
-
-# How often a panel is looked at that another process runs.
-LOOK_SECONDS = 0.5
 
 
 class RecordedRun:
@@ -30,22 +30,40 @@ class RecordedRun:
         self.panel_id = panel_id
 
     async def pieces(self) -> AsyncIterator[str]:
-        """Yield the reply's Markdown, in one piece."""
-        yield (await self._ended()).content
+        """Yield the reply's Markdown: in one piece what has ended, else section by section, as its seats end."""
+        reply = await self._read()
+        if reply.panel.reply == "merged" or status_of(reply) != "running":
+            yield (await self._ended(reply)).content
+            return
+        yield markdown.heading(reply.panel)
+        told = 0
+        while True:
+            for seat in ended_after(reply, told):
+                told = seat.ended_as or told
+                yield await asyncio.to_thread(markdown.section, reply.panel, seat)
+            if status_of(reply) != "running":
+                break
+            reply = await self._next(reply)
+        yield markdown.closing(reply.panel)
 
     async def result(self) -> PanelReply:
         """Wait for the reply. Raises NobodyAnswered when no seat has an answer."""
-        return (await self._ended()).or_refusal()
+        return (await self._ended(await self._read())).or_refusal()
 
-    async def _ended(self) -> PanelReply:
+    async def _ended(self, reply: PanelReply) -> PanelReply:
+        while status_of(reply) == "running":
+            reply = await self._next(reply)
+        return await asyncio.to_thread(_told, reply)
+
+    async def _next(self, reply: PanelReply) -> PanelReply:
+        await panels_elsewhere().changed(self.panel_id, progress_in(reply))
+        return await self._read()
+
+    async def _read(self) -> PanelReply:
         request = self._request
         read = partial(recorded_reply, request.caller, self.panel_id, request.base_url)
-        while True:
-            reply = await asyncio.wrap_future(ledger().run(read))
-            if status_of(reply) != "running":
-                asked = replace(reply.panel, model=request.chat.model, field=request.field)
-                return await asyncio.to_thread(_told, replace(reply, panel=asked))
-            await asyncio.sleep(LOOK_SECONDS)
+        reply = await asyncio.wrap_future(ledger().run(read))
+        return replace(reply, panel=replace(reply.panel, model=request.chat.model, field=request.field))
 
 
 def recorded_panel(caller: Caller, panel_id: str, base_url: str) -> dict[str, Any]:
@@ -61,7 +79,7 @@ def recorded_reply(caller: Caller, panel_id: str, base_url: str) -> PanelReply:
         raise NotFound(f"There is no panel {panel_id[:40]!r} in the call log.")
     if caller != LOCAL and panel.asked_by != caller.name:
         raise NotAllowed(f"Panel {panel.panel_id} was asked for by another caller: only that caller may read it.")
-    called = [_seat(panel, call) for call in panel.calls.all()]
+    called = [answer_in(call, f"{panel.panel_id}.{call.seat_name}") for call in panel.calls.all()]
     seats = tuple(seat for seat in called if seat.seat != "merger")
     merger = next((seat for seat in called if seat.seat == "merger"), None)
     asked = _asked(panel, seats, base_url)
@@ -84,6 +102,19 @@ def status_of(reply: PanelReply) -> str:
     if any(seat.status == "running" for seat in reply.called):
         return "running"
     return "interrupted" if any(seat.error_kind == "interrupted" for seat in reply.called) else "done"
+
+
+def ended_after(reply: PanelReply, told: int) -> list[SeatAnswer]:
+    """The calls that ended after the one of this number, in the order in which they did."""
+    ended = [(seat.ended_as, seat) for seat in reply.called if seat.ended_as is not None and seat.ended_as > told]
+    return [seat for _, seat in sorted(ended, key=lambda numbered: numbered[0])]
+
+
+def progress_in(reply: PanelReply) -> Progress:
+    """How far a panel is, as it was read."""
+    running = sum(seat.status == "running" for seat in reply.called)
+    # Of a merger's failure the reply has a note too, which is no row's.
+    return Progress(len(reply.called) - running, running, noted=bool(reply.note) and reply.merger is None)
 
 
 def _told(reply: PanelReply) -> PanelReply:
@@ -117,22 +148,4 @@ def _asked(panel: Panel, seats: tuple[SeatAnswer, ...], base_url: str) -> AskedP
         created=panel.asked_at.timestamp(),
         verdict_url=f"{base_url}/bench/verdict",
         links_url=base_url if panel.collection and panel.collection.verdict_links else "",
-    )
-
-
-def _seat(panel: Panel, call: Call) -> SeatAnswer:
-    return SeatAnswer(
-        call=f"{panel.panel_id}.{call.seat_name}",
-        alias=call.alias,
-        status=cast(Status, call.status),
-        nominated=call.nominated,
-        answer=call.answer,
-        error=call.error,
-        error_kind=call.error_kind,
-        finish_reason=call.finish_reason,
-        served_model=call.served_model,
-        seconds=call.seconds or 0.0,
-        input_tokens=call.input_tokens,
-        output_tokens=call.output_tokens,
-        ended_as=call.ended_as,
     )

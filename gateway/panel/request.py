@@ -9,6 +9,8 @@ from functools import cached_property
 
 from django.utils import timezone
 
+from evidence.again import AlreadyAsked, KnownAs, Question, running_panel_asked, take_first_try
+from evidence.processes.here import this_process
 from evidence.selectors import panel_known_as
 from gateway.chat import ChatRequest, ImagePart, TextPart
 from gateway.errors import BadRequest, KeyReused
@@ -40,10 +42,12 @@ class Request:
 
     @property
     def is_large(self) -> bool:
-        return (
-            sum(len(part.text) for message in self.chat.messages for part in message.parts if isinstance(part, TextPart))
-            > LARGE
-        )
+        parts = (part for message in self.chat.messages for part in message.parts)
+        return sum(len(part.text if isinstance(part, TextPart) else part.url) for part in parts) > LARGE
+
+    def prepare(self) -> None:
+        """Work out what is known of it before its turn in the ledger's thread: for one that is large."""
+        _ = self.tokens, self.logged, self.known_as
 
     @cached_property
     def tokens(self) -> int:
@@ -65,7 +69,14 @@ class Request:
         """What is asked, whatever the form in which the answer is wanted."""
         return replace(self.chat, format="", stream=False, include_usage=False, ignored=())
 
-    @property
+    @cached_property
+    def known_as(self) -> KnownAs | Question | None:
+        """By what its panel is found when it comes again: by its question only where that may be to another process."""
+        if self.idempotency_key:
+            return KnownAs(self.idempotency_key, self.digest, since=timezone.now() - KEPT)
+        return Question(self.digest, self.is_retry) if this_process().name else None
+
+    @cached_property
     def digest(self) -> str:
         """SHA-256 of the question, in hexadecimal."""
         chat = self.question
@@ -79,16 +90,32 @@ class Request:
 
 
 def earlier_panel(request: Request) -> str | None:
-    """Return the id of the panel that this request opened before, under its key. Raises KeyReused for another request's key."""
-    key = request.idempotency_key
-    if not key:
-        return None
-    if len(key) > LONGEST_KEY:
-        raise BadRequest(f"Idempotency-Key has {len(key)} characters; {LONGEST_KEY} is the most.", param="Idempotency-Key")
-    known = panel_known_as(request.caller.name, key, since=timezone.now() - KEPT)
+    """Return the id of the panel that this request opened before, by its key or, an SDK's retry, by its question.
+
+    Raises KeyReused for another request's key.
+    """
+    name = request.known_as
+    if isinstance(name, KnownAs):
+        return _panel_of_key(request, name)
+    return running_panel_asked(request.caller.name, name.digest) if name and name.is_retry else None
+
+
+def joined(request: Request, already: AlreadyAsked) -> str | None:
+    """Return the id of the panel that another process opened for this request in the same moment; None: ask again for one."""
+    name = request.known_as
+    if isinstance(name, KnownAs):
+        return _panel_of_key(request, name)
+    first = name is not None and not name.is_retry
+    return None if first and not take_first_try(request.caller.name, request.digest) else already.panel_id
+
+
+def _panel_of_key(request: Request, name: KnownAs) -> str | None:
+    if len(name.key) > LONGEST_KEY:
+        raise BadRequest(f"Idempotency-Key has {len(name.key)} characters; {LONGEST_KEY} is the most.", param="Idempotency-Key")
+    known = panel_known_as(request.caller.name, name.key, since=timezone.now() - KEPT)
     if known is None:
         return None
-    if known.digest != request.digest:
+    if known.digest != name.digest:
         raise KeyReused(
             "This Idempotency-Key was sent with another request in the last 24 hours. Use a new key for a new request.",
             param="Idempotency-Key",

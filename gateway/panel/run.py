@@ -5,18 +5,22 @@ between two turns in the ledger's thread: nobody has been asked yet, and no id h
 """
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import TypeVar
 
 from collections_app.models import Collection, LanguageModel
 from collections_app.roster import Roster, roster_keeper
 from collections_app.selectors import members_of
+from evidence.again import AlreadyAsked
 from evidence.selectors import staleness
+from gateway.panel.elsewhere.awaited import awaited_seats
 from gateway.panel.merge import MergerChoice, merge
 from gateway.panel.naming import collection_for, named_merger, nominated_models
 from gateway.panel.record import seat_jobs, write_down
 from gateway.panel.recorded import RecordedRun
-from gateway.panel.request import Request, earlier_panel
+from gateway.panel.request import Request, earlier_panel, joined
 from gateway.panel.running import PanelRun, running_panels
 from gateway.panel.seating import Table, nobody_seated, seat_explorers, seat_members, seat_nominated
 from gateway.panel.shape import LONGEST_TEXT, ChosenShape, ShapeQuestion, choose_shape, text_to_shape
@@ -28,6 +32,8 @@ from gateway.workers.deciding import follow_pick, in_the_way, pick
 from gateway.workers.ledger import ledger
 from keys.services import Caller
 from keys.throttling import count_request
+
+Opened = TypeVar("Opened")
 
 
 async def open_panel(request: Request) -> PanelRun | RecordedRun:
@@ -54,7 +60,7 @@ async def _join_or_open(request: Request) -> PanelRun | RecordedRun:
     if running := _running(request):
         return running
     if request.is_large:
-        await asyncio.to_thread(lambda: (request.tokens, request.logged))
+        await asyncio.to_thread(request.prepare)
     opened = await asyncio.wrap_future(ledger().run(partial(_earlier_or_new, request)))
     if isinstance(opened, Opening):
         shape, failure = await _picked(opened)
@@ -75,7 +81,7 @@ def _running(request: Request) -> PanelRun | None:
 def _earlier_or_new(request: Request) -> str | PanelRun | Opening:
     # An earlier panel, too, is only for who may ask its collection now.
     collection_for(request.caller, request.chat.model, roster_keeper().current())
-    return earlier_panel(request) or _open(request)
+    return _unless_asked(request, partial(_open, request))
 
 
 def _open(request: Request) -> PanelRun | Opening:
@@ -129,7 +135,17 @@ async def _picked(opening: Opening) -> tuple[ChosenShape, UpstreamError | None]:
 def _earlier_or_shaped(opening: Opening, shape: ChosenShape, failure: UpstreamError | None) -> str | PanelRun:
     if isinstance(opening.shape, ShapeQuestion):
         follow_pick(opening.shape.picker, failure, opening.roster)
-    return earlier_panel(opening.request) or _seat_and_ask(opening, shape)
+    return _unless_asked(opening.request, partial(_seat_and_ask, opening, shape))
+
+
+def _unless_asked(request: Request, open_it: Callable[[], Opened]) -> str | Opened:
+    """Open a panel, unless the same request has one, or is given one by another process in this moment."""
+    while True:
+        try:
+            return earlier_panel(request) or open_it()
+        except AlreadyAsked as already:
+            if panel_id := joined(request, already):
+                return panel_id
 
 
 def _seat_and_ask(opening: Opening, shape: ChosenShape) -> PanelRun:
@@ -141,14 +157,13 @@ def _seat_and_ask(opening: Opening, shape: ChosenShape) -> PanelRun:
         seat_explorers(table, candidates, stale, opening.explorer_seats)
     if not table.seated:
         raise nobody_seated(table)
-    pool = worker_pool()
-    pool.admit(len(table.seated))
+    worker_pool().admit(len(table.seated))
     panel = write_down(request, opening.collection, shape, table, opening.reply)
     seats = table.seats()
     choice = MergerChoice(named=opening.merger, collection=opening.collection, members=table.members, shape=shape.name)
     span = panel_span(request.trace, request.asked_at, panel)
     below = traceparent_of(span)
-    answers = tuple(pool.submit(job.below(below)) for job in seat_jobs(panel, seats, request.chat, opening.roster))
+    answers = tuple(awaited_seats().ask(job.below(below)) for job in seat_jobs(panel, seats, request.chat, opening.roster))
     merging = partial(merge, request.chat, choice, panel.id, traceparent=below) if opening.reply == "merged" else None
     return PanelRun(panel, request, seats=seats, answers=answers, merge=merging, span=span)
 

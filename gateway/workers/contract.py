@@ -9,6 +9,9 @@ from gateway.workers.seat import OnText
 
 
 class WorkerPool(Protocol):
+    # Whether this process asks the seats, so that they end with it; else whoever takes them does.
+    asks_here: bool
+
     def admit(self, seats: int) -> None:
         """Raise Unavailable when so many more seats find no room, or the server is stopping."""
         ...

@@ -5,6 +5,7 @@ Limits are settled, windows learned, models cool down or retire: how, is collect
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import cast
 
 from django.utils import timezone
 
@@ -12,9 +13,10 @@ from collections_app.roster import roster_keeper
 from collections_app.services import quotas
 from collections_app.services.findings import Finding, apply_findings, is_news
 from collections_app.services.quotas import Reservation, settle
+from evidence.models import Call
 from gateway.chat import web_images
 from gateway.redact import hide_images
-from gateway.reply import SeatAnswer
+from gateway.reply import SeatAnswer, Status
 from gateway.upstream.contract import Completion, LimitTold, UpstreamError
 from gateway.workers.job import SeatJob
 
@@ -41,6 +43,29 @@ def ended(job: SeatJob, answer: SeatAnswer, outcome: Completion | UpstreamError,
         finding=_finding_of(job, outcome) if asked and job.endpoint_id else None,
         reservation=reservation,
         tokens=_tokens_taken(job, outcome),
+    )
+
+
+def answer_in(row: Call, call_id: str) -> SeatAnswer:
+    """The answer as its row has it."""
+    return SeatAnswer(
+        call=call_id,
+        alias=row.alias,
+        status=cast(Status, row.status),
+        nominated=row.nominated,
+        answer=row.answer,
+        error=row.error,
+        error_kind=row.error_kind,
+        reasoning=row.reasoning,
+        partial=row.partial,
+        finish_reason=row.finish_reason,
+        served_model=row.served_model,
+        seconds=row.seconds or 0.0,
+        first_token_seconds=row.first_token_seconds,
+        input_tokens=row.input_tokens,
+        output_tokens=row.output_tokens,
+        upstream_status=row.upstream_status,
+        ended_as=row.ended_as,
     )
 
 

@@ -12,6 +12,7 @@ from gateway.workers.turnstile import Turnstile
 
 
 class InlineWorkerPool:
+    asks_here = True
     running = 0
     queued = 0
 

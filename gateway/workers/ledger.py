@@ -3,66 +3,159 @@
 One connection and one thread on SQLite, where writers queue anyway: two threads would wait for each other's lock with
 sleeps of up to 100 ms, and two panels could seat the same stalest explorer. While it is busy, ended seats collect and
 share the next transaction; when it is idle, a seat is written at once.
+
+A database that is away keeps nobody in line: whoever asks is told so at once, and ended seats are tried again until they
+are written.
 """
 
 import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import replace
-from functools import cache
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from typing import TypeVar
 
 from django.db import connection
 from django.db.utils import InterfaceError, OperationalError
 
+from evidence.models import Call
 from evidence.services import record_calls
 from gateway.reply import SeatAnswer
-from gateway.workers.ended import Ended, follow_up
+from gateway.workers.ended import Ended, answer_in, follow_up
 from gateway.workers.seat import for_the_log
 
 Result = TypeVar("Result")
 logger = logging.getLogger(__name__)
 
-# Seconds, each after the half minute for which SQLite itself waits for its lock.
-TRIES_AGAIN_AFTER = (1.0, 5.0, 15.0)
-UNWRITTEN = "this answer could not be written to the call log: it cannot be judged; the gateway's log says why"
+# Seconds between tries of what the database did not take, the last for ever; SQLite itself waits half a minute for its lock.
+TRIES_AGAIN_AFTER = (0.1, 0.5, 1.0, 2.0)
+# Callers are not kept waiting for the log longer than that; their answers are written down all the same, when that can be.
+TOLD_AFTER_SECONDS = 120.0
+UNWRITTEN = "this answer is not in the call log, and cannot be judged before it is; the gateway's log says why"
+# Seats in one transaction: one that fails is tried again whole.
+AT_ONCE = 250
+# A connection that was not used for so long is looked at first: a database that was restarted meanwhile has closed it.
+IDLE_SECONDS = 1.0
+# What PostgreSQL says to one of two transactions that waited for each other: nothing of it was done.
+LOST_TURN, TURNS = ("40001", "40P01"), 3
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One ended seat, and who waits for it to be written down."""
+
+    ended: Ended
+    recorded: Future[SeatAnswer] = field(default_factory=Future)
+    since: float = field(default_factory=time.monotonic)
 
 
 class Ledger:
     def __init__(self) -> None:
         self._desk = ThreadPoolExecutor(1, thread_name_prefix="ledger")
-        self._ended: deque[tuple[Ended, Future[SeatAnswer]]] = deque()
+        self._ended: deque[Entry] = deque()
         self._lock = threading.Lock()
         self._flush_is_due = False
+        self._failures = 0
+        self._used_at = time.monotonic()
 
     def run(self, work: Callable[[], Result]) -> Future[Result]:
         """Do one piece of database work in the ledger's thread."""
-        return self._desk.submit(_minding_the_connection, work)
+        return self._desk.submit(self._done, work)
 
     def record(self, ended: Ended) -> Future[SeatAnswer]:
         """Write one ended seat down; the Future resolves when its row is committed, and what it told has been acted on."""
-        recorded: Future[SeatAnswer] = Future()
+        entry = Entry(ended)
         with self._lock:
-            self._ended.append((ended, recorded))
+            self._ended.append(entry)
             if self._flush_is_due:
-                return recorded
+                return entry.recorded
             self._flush_is_due = True
+        self.flush()
+        return entry.recorded
+
+    def flush(self) -> None:
+        """Have what has ended written down before any work that comes later, also what was to be tried again later."""
         self._desk.submit(self._flush)
-        return recorded
 
     def _flush(self) -> None:
         with self._lock:
-            batch = list(self._ended)
-            self._ended.clear()
-            self._flush_is_due = False
-        written = _written([ended.answer for ended, _ in batch])
-        _follow_up([ended for ended, _ in batch])
-        for ended, recorded in batch:
-            answer = ended.answer
-            recorded.set_result(answer if written else replace(answer, error=answer.error or UNWRITTEN))
+            batch = [self._ended.popleft() for _ in range(min(len(self._ended), AT_ONCE))]
+        if batch and not self._took(batch):
+            return
+        with self._lock:
+            self._flush_is_due = bool(self._ended)
+        if self._flush_is_due:
+            self.flush()
+
+    def _took(self, batch: Sequence[Entry]) -> bool:
+        """Whether a batch is done with; else it is to be tried again."""
+        try:
+            late = self._done(partial(_written, batch))
+        except (OperationalError, InterfaceError) as error:
+            self._keep(batch, error)
+            return False
+        except Exception:
+            # The batch's boundary: the seats must end, whatever went wrong, or their panels never would.
+            logger.exception("%s ended seats could not be written down together", len(batch))
+            return self._took_each(batch)
+        self._failures = 0
+        self._settle(batch, late)
+        return True
+
+    def _keep(self, batch: Sequence[Entry], error: Exception) -> None:
+        """Try again later; whoever has waited for long enough is told its answer without."""
+        wait = TRIES_AGAIN_AFTER[min(self._failures, len(TRIES_AGAIN_AFTER) - 1)]
+        logger.warning("The database does not take %s ended seats", len(batch), exc_info=None if self._failures else error)
+        self._failures += 1
+        with self._lock:
+            self._ended.extendleft(reversed(batch))
+            waited = [entry for entry in self._ended if time.monotonic() - entry.since > TOLD_AFTER_SECONDS]
+        for entry in waited:
+            _tell(entry, None)
+        again = threading.Timer(wait, self.flush)
+        again.daemon = True
+        again.start()
+
+    def _took_each(self, batch: Sequence[Entry]) -> bool:
+        """One by one, so that what is wrong with one seat does not lose others."""
+        for number, entry in enumerate(batch):
+            late: Mapping[str, Call] | None = None
+            try:
+                late = self._done(partial(_written, [entry]))
+            except (OperationalError, InterfaceError) as error:
+                self._keep(batch[number:], error)
+                return False
+            except Exception:
+                # The seat's boundary, as above.
+                logger.exception("Seat %s could not be written down", entry.ended.answer.call)
+            self._settle([entry], late)
+        return True
+
+    def _settle(self, batch: Sequence[Entry], late: Mapping[str, Call] | None) -> None:
+        """Act on what ended seats told: once, since their callers wait for it. A database that is away is no reason to fail."""
+        try:
+            self._done(lambda: follow_up([entry.ended for entry in batch]))
+        except Exception:
+            # The batch's boundary, as above: the answers are written down by now.
+            logger.exception("What %s ended seats told could not be acted on", len(batch))
+        for entry in batch:
+            _tell(entry, late)
+
+    def _done(self, work: Callable[[], Result]) -> Result:
+        """Do `work`; drop a connection that broke, so that the next piece of work gets a new one."""
+        idle = time.monotonic() - self._used_at > IDLE_SECONDS
+        if idle and connection.connection is not None and not connection.is_usable():
+            connection.close()
+        try:
+            return _in_turn(work)
+        except (OperationalError, InterfaceError):
+            connection.close()
+            raise
+        finally:
+            self._used_at = time.monotonic()
 
 
 @cache
@@ -71,40 +164,30 @@ def ledger() -> Ledger:
     return Ledger()
 
 
-def _written(answers: list[SeatAnswer]) -> bool:
-    """Write ended seats down, trying again while the database is busy or away; whether they were.
-
-    An answer that cannot be written is still the caller's: it is given with a word, and the next start marks its row.
-    """
-    for wait in (*TRIES_AGAIN_AFTER, None):
+def _in_turn(work: Callable[[], Result]) -> Result:
+    """Do `work` again when its transaction was the one that gave way to another."""
+    for _ in range(TURNS):
         try:
-            _minding_the_connection(lambda: record_calls([for_the_log(answer) for answer in answers]))
-        except (OperationalError, InterfaceError):
-            logger.warning("The database does not take %s ended seats", len(answers), exc_info=wait is None)
-        except Exception:
-            # The batch's boundary: the seats must end, whatever went wrong, or their panels never would.
-            logger.exception("%s ended seats could not be written down", len(answers))
-            return False
-        else:
-            return True
-        if wait is not None:
-            time.sleep(wait)
-    return False
+            return work()
+        except OperationalError as error:
+            if getattr(error.__cause__, "sqlstate", None) not in LOST_TURN:
+                raise
+    return work()
 
 
-def _follow_up(seats: list[Ended]) -> None:
-    """Act on what ended seats told: once, since their callers wait for it. A database that is away is no reason to fail."""
-    try:
-        _minding_the_connection(lambda: follow_up(seats))
-    except Exception:
-        # The batch's boundary, as above: the answers are written down by now.
-        logger.exception("What %s ended seats told could not be acted on", len(seats))
+def _written(batch: Sequence[Entry]) -> Mapping[str, Call]:
+    """Returns the calls that others had ended before, as they stand, by id."""
+    return record_calls([for_the_log(entry.ended.answer) for entry in batch])
 
 
-def _minding_the_connection(work: Callable[[], Result]) -> Result:
-    """Run `work`; drop a connection that broke, so that the next piece of work gets a new one."""
-    try:
-        return work()
-    except (OperationalError, InterfaceError):
-        connection.close()
-        raise
+def _tell(entry: Entry, late: Mapping[str, Call] | None) -> None:
+    """Resolve with the answer as its row says, also where another process had ended it; None: there is no row of it yet."""
+    if entry.recorded.done():
+        return
+    answer = entry.ended.answer
+    row = None if late is None else late.get(answer.call)
+    if late is None:
+        answer = replace(answer, error=answer.error or UNWRITTEN)
+    elif row:
+        answer = replace(answer_in(row, answer.call), image_urls=answer.image_urls)
+    entry.recorded.set_result(answer)

@@ -1,7 +1,8 @@
 """Seats in threads of this process: the pool of a single machine."""
 
 import threading
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, InvalidStateError, ThreadPoolExecutor
+from contextlib import suppress
 
 from gateway.conf import conf
 from gateway.errors import Unavailable
@@ -18,6 +19,8 @@ FULL_WAIT_SECONDS = 10
 
 
 class ThreadWorkerPool:
+    asks_here = True
+
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(conf.seat_workers, thread_name_prefix="seat")
         self._capacity = conf.seat_workers * (1 + QUEUED_PER_WORKER)
@@ -72,11 +75,10 @@ class ThreadWorkerPool:
 
 
 def _pass_on(written: Future[SeatAnswer], recorded: Future[SeatAnswer]) -> None:
-    if recorded.done():
-        # Interrupted meanwhile: its caller has been told.
-        return
     error = written.exception()
-    if error:
-        recorded.set_exception(error)
-    else:
-        recorded.set_result(written.result())
+    # Interrupted meanwhile, perhaps: then its caller has been told.
+    with suppress(InvalidStateError):
+        if error:
+            recorded.set_exception(error)
+        else:
+            recorded.set_result(written.result())

@@ -1,4 +1,7 @@
-"""The data folder belongs to one server at a time: two would each take the other's running seats for a dead process's."""
+"""The data folder belongs to one server alone, or to any number of web processes that share it.
+
+Two that each thought themselves alone would take the other's running seats for a dead process's.
+"""
 
 import fcntl
 from collections.abc import Iterator
@@ -9,7 +12,7 @@ from django.db import connection
 
 
 class FolderInUseError(Exception):
-    """Another server holds the folder."""
+    """Others hold the folder, and it cannot be held beside them."""
 
 
 def settle() -> None:
@@ -23,11 +26,14 @@ def settle() -> None:
 
 
 @contextmanager
-def owned(folder: Path) -> Iterator[None]:
-    """Hold `folder` while the block runs. Raises FolderInUseError. The kernel lets go of it when the process dies."""
+def owned(folder: Path, *, shared: bool = False) -> Iterator[None]:
+    """Hold `folder` while the block runs, alone or with others. Raises FolderInUseError.
+
+    The kernel lets go of it when the process dies.
+    """
     with (folder / "serve.lock").open("w") as lock:
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(lock, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
         except BlockingIOError:
             raise FolderInUseError(f"Another server is running on {folder}.") from None
         yield
