@@ -21,6 +21,7 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
+from django.core.exceptions import SuspiciousOperation
 from django.db import OperationalError
 from rest_framework.exceptions import APIException
 
@@ -120,6 +121,9 @@ def as_refusal(error: Exception) -> APIException:
 def _refusal_of(error: Exception) -> APIException:
     if isinstance(error, APIException):
         return error
+    if isinstance(error, SuspiciousOperation):
+        # Django's own limits, of what a query may hold.
+        return BadRequest("The query cannot be read: it has too many fields, or is malformed.")
     logger.error("A gateway route failed", exc_info=error)
     if isinstance(error, OperationalError):
         return Unavailable("The database does not answer. Try again in a moment.", wait=BUSY_WAIT_SECONDS)

@@ -38,6 +38,7 @@ def test_an_answer_is_owed_until_it_is_judged_as_it_is_said(server):
     ("query", "status"),
     [
         ("limit=0", 400),
+        ("a=1&" * 3_000, 400),
         ("limit=x", 400),
         ("limit=", 400),
         ("limit=0000019999999", 400),
