@@ -13,11 +13,11 @@ from django.utils import timezone
 
 from evidence.again import KnownAs, Question, name_panel
 from evidence.counting.claims import find_unique
+from evidence.counting.given import VERDICTS
 from evidence.counting.tallies import AT_ONCE, Calls, count, uncount
 from evidence.counting.turns import hold_panels
 from evidence.errors import NotYours, StillRunning, UnknownCall
 from evidence.links import LinkUsed, VerdictLink
-from evidence.metrics import VERDICTS
 from evidence.models import Call, Panel, Verdict
 from evidence.processes.late import keep_late
 from evidence.selectors import call_named
