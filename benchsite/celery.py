@@ -18,6 +18,8 @@ from django.db import connections  # noqa: E402
 from benchsite.jobs.daily import JOBS as DAILY_JOBS  # noqa: E402
 from benchsite.jobs.running import run_job  # noqa: E402
 from benchsite.log.sources import take_over  # noqa: E402
+from benchsite.observing.worker import serve_metrics  # noqa: E402
+from gateway.telemetry.spans import tracer  # noqa: E402
 from gateway.workers.celery.app import ASK_SEAT, JOBS  # noqa: E402
 from gateway.workers.celery.app import seat_app as app  # noqa: E402
 from gateway.workers.celery.worker import seat_worker, stop_in_time  # noqa: E402
@@ -65,6 +67,9 @@ def keep_logging(**_: Any) -> None:
 @worker_ready.connect  # type: ignore[untyped-decorator]
 def join(**_: Any) -> None:
     """Say that this worker is there."""
+    # Before its first seat: it loads for a while, where traces are wanted.
+    tracer()
+    serve_metrics()
     seat_worker()
 
 

@@ -4,7 +4,7 @@ Of a bench of several processes each tells its own; jobs and catalogs are the wh
 database that does not answer leaves its numbers out.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 
 from django.conf import settings
@@ -15,24 +15,63 @@ from prometheus_client.registry import Collector
 
 from benchsite.models import JobRun
 from benchsite.observing.look import Look
-from benchsite.observing.readiness import PATIENCE, Findings, look_at_all
+from benchsite.observing.readiness import PATIENCE, look_at_all
 from collections_app.models import CatalogSource
 from gateway.panel.running import running_panels
 from gateway.telemetry.metrics import known
 from gateway.workers import worker_pool
 
+Families = Iterable[GaugeMetricFamily | InfoMetricFamily]
+
 
 class Now(Collector):
     """How things stand as they are read."""
 
+    def __init__(self, *looks: Callable[[], Families]) -> None:
+        self._looks = looks
+
     def collect(self) -> Iterator[GaugeMetricFamily | InfoMetricFamily]:
-        pool = worker_pool()
-        yield InfoMetricFamily("bench", "The release.", {"version": settings.BENCH_VERSION})
-        yield _gauge("bench_panels_running", "Panels of this process that have not ended.", len(running_panels()))
-        yield _gauge("bench_seats_running", "Seats of this process's panels that have not ended.", pool.running)
-        yield _gauge("bench_seats_queued", "Those of them that nobody asks yet.", pool.queued)
-        yield _checks(look_at_all())
-        yield from _of_the_bench()
+        for look in self._looks:
+            yield from look()
+
+
+@cache
+def registry_of_server() -> CollectorRegistry:
+    """What is counted, the library's own numbers of the process, and how server and bench stand."""
+    return _registry(_release, _under_way, _checks, _of_the_bench)
+
+
+@cache
+def registry_of_worker() -> CollectorRegistry:
+    """The same without what a worker does not have: panels, a queue, and numbers that every server tells."""
+    return _registry(_release)
+
+
+def _registry(*looks: Callable[[], Families]) -> CollectorRegistry:
+    # A second line for each counter, of when it began.
+    disable_created_metrics()
+    registry = CollectorRegistry()
+    registry.register(REGISTRY)
+    registry.register(Now(*looks))
+    return registry
+
+
+def _release() -> Families:
+    yield InfoMetricFamily("bench", "The release.", {"version": settings.BENCH_VERSION})
+
+
+def _under_way() -> Families:
+    pool = worker_pool()
+    yield _gauge("bench_panels_running", "Panels of this process that have not ended.", len(running_panels()))
+    yield _gauge("bench_seats_running", "Seats of this process's panels that have not ended.", pool.running)
+    yield _gauge("bench_seats_queued", "Those of them that nobody asks yet.", pool.queued)
+
+
+def _checks() -> Families:
+    checks = GaugeMetricFamily("bench_check_ok", "Whether what /readyz looks at is as it should be.", labels=["check"])
+    for name, why in look_at_all().items():
+        checks.add_metric([name], not why)
+    yield checks
 
 
 def _of_the_bench() -> Sequence[GaugeMetricFamily]:
@@ -73,21 +112,5 @@ def _catalogs(sources: Iterable[CatalogSource]) -> Iterator[GaugeMetricFamily]:
     yield read
 
 
-def _checks(found: Findings) -> GaugeMetricFamily:
-    checks = GaugeMetricFamily("bench_check_ok", "Whether what /readyz looks at is as it should be.", labels=["check"])
-    for name, why in found.items():
-        checks.add_metric([name], not why)
-    return checks
-
-
 def _gauge(name: str, about: str, value: float) -> GaugeMetricFamily:
     return GaugeMetricFamily(name, about, value)
-
-
-@cache
-def registry() -> CollectorRegistry:
-    """The process's: what is counted, the library's own numbers of the process, and how things stand."""
-    # A second line for each counter, of when it began.
-    disable_created_metrics()
-    REGISTRY.register(Now())
-    return REGISTRY

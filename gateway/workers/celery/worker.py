@@ -25,6 +25,7 @@ from evidence.processes.interrupting import interrupt_held
 from evidence.processes.taking import is_left_behind, take_call
 from evidence.processes.watch import LOOKS_EVERY_SECONDS
 from gateway.reply import SeatAnswer
+from gateway.telemetry.spans import send_what_is_left
 from gateway.workers.celery.carrier import Carrier
 from gateway.workers.celery.message import Errand, UnknownMessageError, answer_as_dict, errand_from
 from gateway.workers.celery.parcels import ParcelGoneError, unpacked
@@ -84,6 +85,7 @@ class SeatWorker:
         """Send the last answers home, and leave."""
         self._carrier.finish(LAST_WORDS_SECONDS)
         self._ledger.run(self._here.leave).result(LAST_WORDS_SECONDS)
+        send_what_is_left()
 
     def _took(self, call: str) -> bool:
         for wait in (*TRIES_AGAIN_AFTER, None):
