@@ -4,6 +4,7 @@ No content: neither what was asked nor what was answered, no error's words, no c
 variables says where traces go; then `None` stands for every span. Sends nothing itself (exporting.py).
 """
 
+import logging
 import re
 import time
 from collections.abc import Mapping
@@ -19,6 +20,8 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 
 from gateway.conf import conf
 from gateway.telemetry.metrics import AskedPanel, EndedSeat
+
+logger = logging.getLogger(__name__)
 
 PROVIDER = "gateway.telemetry.exporting.tracer_provider"
 # GenAI's names for providers, by the host that is asked; any other provider goes by its endpoint's name.
@@ -82,7 +85,12 @@ def tracer() -> Tracer | None:
     """What makes this process's spans; None where nobody wants any."""
     if not conf.traces:
         return None
-    made: Tracer = import_string(PROVIDER)().get_tracer("benchsite", conf.version)
+    try:
+        made: Tracer = import_string(PROVIDER)().get_tracer("benchsite", conf.version)
+    except ValueError as error:
+        # Panels matter more. It quotes numbers and names of variables.
+        logger.error("There are no traces: OpenTelemetry's variables contradict each other (%s)", error)
+        return None
     return made
 
 
