@@ -106,7 +106,7 @@ class BenchServer:
 
     async def _interrupt(self) -> None:
         """Record what still runs as interrupted. A database that does not answer is not waited for: the next start does it."""
-        recording = asyncio.wrap_future(ledger().run(_interrupt_own))
+        recording = asyncio.wrap_future(ledger().run_last(_interrupt_own))
         try:
             interrupted = await asyncio.wait_for(recording, DATABASE_SECONDS)
         except (TimeoutError, DatabaseError):

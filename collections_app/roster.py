@@ -75,21 +75,22 @@ class RosterKeeper:
     """Holds the snapshot of one process."""
 
     def __init__(self) -> None:
-        self._token: int | None = None
-        self._roster: Roster | None = None
+        # Both at once: of two threads that read at the same time, one's token must not stand beside the other's roster.
+        self._held: tuple[int | None, Roster] | None = None
 
     def current(self) -> Roster:
         """The roster as it is committed now: one query, and some ten more after a change."""
         # The token first: rows that change in between are read as new under the old token, and read again next time.
         token = RosterVersion.objects.values_list("token", flat=True).first()
-        if self._roster is None or token is None or token != self._token:
-            self._roster, self._token = _read(), token
-        return self._roster
+        held = self._held
+        if held is None or token is None or token != held[0]:
+            held = self._held = token, _read()
+        return held[1]
 
     @property
     def held(self) -> Roster | None:
         """The roster as it was last read here: no query, and it may be old by what has changed since."""
-        return self._roster
+        return self._held[1] if self._held else None
 
 
 @cache

@@ -1,8 +1,9 @@
-"""The ledger: the thread that touches the database for the request path, and writes ended seats down in batches.
+"""The ledger: the threads that touch the database for the request path, and write ended seats down in batches.
 
-One connection and one thread on SQLite, where writers queue anyway: two threads would wait for each other's lock with
-sleeps of up to 100 ms, and two panels could seat the same stalest explorer. While it is busy, ended seats collect and
-share the next transaction; when it is idle, a seat is written at once.
+One thread and one connection on SQLite, where writers queue anyway: two threads would wait for each other's lock with
+sleeps of up to 100 ms. A few on PostgreSQL, which answers several at once: each waits for it without holding up the others.
+Ended seats are written by one at a time: while that is busy they collect and share the next transaction; when it is idle, a
+seat is written at once.
 
 A database that is away keeps nobody in line: whoever asks is told so at once, and ended seats are tried again until they
 are written.
@@ -41,6 +42,8 @@ AT_ONCE = 250
 IDLE_SECONDS = 1.0
 # What PostgreSQL says to one of two transactions that waited for each other: nothing of it was done.
 LOST_TURN, TURNS = ("40001", "40P01"), 3
+# Threads, and so connections, where the database is no file of this machine's.
+DESKS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +56,26 @@ class Entry:
 
 
 class Ledger:
-    def __init__(self) -> None:
-        self._desk = ThreadPoolExecutor(1, thread_name_prefix="ledger")
+    def __init__(self, desks: int = 1) -> None:
+        self._desks = ThreadPoolExecutor(desks, thread_name_prefix="ledger")
         self._ended: deque[Entry] = deque()
         self._lock = threading.Lock()
         self._flush_is_due = False
         self._failures = 0
-        self._used_at = time.monotonic()
+        self._used = threading.local()
 
     def run(self, work: Callable[[], Result]) -> Future[Result]:
-        """Do one piece of database work in the ledger's thread."""
-        return self._desk.submit(self._done, work)
+        """Do one piece of database work in a thread of the ledger's."""
+        return self._desks.submit(self._done, work)
+
+    def run_last(self, work: Callable[[], Result]) -> Future[Result]:
+        """The same, and before it one more try to write down what has ended by now."""
+
+        def last() -> Result:
+            self._flush()
+            return self._done(work)
+
+        return self._desks.submit(last)
 
     def record(self, ended: Ended) -> Future[SeatAnswer]:
         """Write one ended seat down; the Future resolves when its row is committed, and what it told has been acted on."""
@@ -73,12 +85,11 @@ class Ledger:
             if self._flush_is_due:
                 return entry.recorded
             self._flush_is_due = True
-        self.flush()
+        self._flush_soon()
         return entry.recorded
 
-    def flush(self) -> None:
-        """Have what has ended written down before any work that comes later, also what was to be tried again later."""
-        self._desk.submit(self._flush)
+    def _flush_soon(self) -> None:
+        self._desks.submit(self._flush)
 
     def _flush(self) -> None:
         with self._lock:
@@ -88,7 +99,7 @@ class Ledger:
         with self._lock:
             self._flush_is_due = bool(self._ended)
         if self._flush_is_due:
-            self.flush()
+            self._flush_soon()
 
     def _took(self, batch: Sequence[Entry]) -> bool:
         """Whether a batch is done with; else it is to be tried again."""
@@ -115,7 +126,7 @@ class Ledger:
             waited = [entry for entry in self._ended if time.monotonic() - entry.since > TOLD_AFTER_SECONDS]
         for entry in waited:
             _tell(entry, None)
-        again = threading.Timer(wait, self.flush)
+        again = threading.Timer(wait, self._flush_soon)
         again.daemon = True
         again.start()
 
@@ -146,7 +157,7 @@ class Ledger:
 
     def _done(self, work: Callable[[], Result]) -> Result:
         """Do `work`; drop a connection that broke, so that the next piece of work gets a new one."""
-        idle = time.monotonic() - self._used_at > IDLE_SECONDS
+        idle = time.monotonic() - getattr(self._used, "at", 0.0) > IDLE_SECONDS
         if idle and connection.connection is not None and not connection.is_usable():
             connection.close()
         try:
@@ -155,13 +166,13 @@ class Ledger:
             connection.close()
             raise
         finally:
-            self._used_at = time.monotonic()
+            self._used.at = time.monotonic()
 
 
 @cache
 def ledger() -> Ledger:
     """The process's ledger."""
-    return Ledger()
+    return Ledger(1 if connection.vendor == "sqlite" else DESKS)
 
 
 def _in_turn(work: Callable[[], Result]) -> Result:

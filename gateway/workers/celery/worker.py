@@ -77,7 +77,7 @@ class SeatWorker:
     def stop(self, seconds: float) -> None:
         """Have what still runs after so many seconds recorded as interrupted, and end the process."""
         time.sleep(seconds)
-        self._ledger.run(partial(interrupt_held, STOPPED, self._here.name)).result(LAST_WORDS_SECONDS)
+        self._ledger.run_last(partial(interrupt_held, STOPPED, self._here.name)).result(LAST_WORDS_SECONDS)
         self.finish()
         os._exit(0)
 
