@@ -12,6 +12,7 @@ bench.W001  a public URL that sends secrets in clear    bench.W002  open to the 
 bench.W003  trusted proxies without a token             bench.E011  a number that no such setting can have
 bench.W004  a proxy that is not said to be trusted     bench.E012  a database of another kind
 bench.W005  traces that do not arrive as set up        bench.E013  a metrics token that can be guessed
+bench.E014  workers that nothing leads to
 """
 
 import os
@@ -29,6 +30,7 @@ from benchsite.proxies import networks
 from collections_app.models.base_url import DEFAULT_PORTS, origin_of
 
 SHORTEST_TOKEN = 16
+CELERY_POOL = "gateway.workers.celery.CeleryWorkerPool"
 # What is written by hand in SQL is written for these two.
 ENGINES = ("django.db.backends.postgresql", "django.db.backends.sqlite3")
 # A range this wide is no proxy's network.
@@ -194,6 +196,14 @@ def _database() -> Iterator[CheckMessage]:
         yield Error(f"The call log is kept in PostgreSQL or SQLite, and not by {engine}.", hint=hint, id="bench.E012")
 
 
+def _workers() -> Iterator[CheckMessage]:
+    if settings.BENCH_WORKER_POOL == CELERY_POOL and not settings.REDIS_URL:
+        hint = "Set REDIS_URL to the Redis that workers read, or leave BENCH_WORKER_POOL out: then this process asks all seats."
+        yield Error(
+            "BENCH_WORKER_POOL has Celery workers ask the seats, and REDIS_URL names no queue.", hint=hint, id="bench.E014"
+        )
+
+
 _RULES = (
     _weak_token,
     _weak_metrics_token,
@@ -207,6 +217,7 @@ _RULES = (
     _numbers,
     _database,
     _traces,
+    _workers,
 )
 
 

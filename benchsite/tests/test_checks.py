@@ -50,6 +50,7 @@ def test_sound_settings_pass(settings: Mapping[str, Any]) -> None:
     ("settings", "ids"),
     [
         ({"BENCHWARMERS_ADMIN_TOKEN": "fifteen-letters"}, ["bench.E001"]),
+        ({"BENCH_WORKER_POOL": "gateway.workers.celery.CeleryWorkerPool", "REDIS_URL": ""}, ["bench.E014"]),
         ({"BENCH_BIND": "0.0.0.0"}, ["bench.E002"]),
         ({"BENCH_BIND": "::"}, ["bench.E002"]),
         ({"BENCH_BIND": "192.168.1.5"}, ["bench.E002"]),
