@@ -64,12 +64,11 @@ def with_names(server: RunningServer, key: str) -> dict[str, Any]:
     panel = server.request("POST", "/v1/chat/completions", body, sent).json["bench"]
     names = {
         "collections": ["bench/core", "pair", "bench/pair:merged", "core:latest"],
-        # Of every collection a member.
-        "aliases": ["first"],
         "panels": [panel["panel"]],
         "calls": [seat["call"] for seat in panel["seats"]],
     }
     config: dict[str, Any] = tomllib.loads(CONFIG.read_text())
+    config["hooks"] = str(CONFIG.with_name(config["hooks"]))
     config["dictionaries"] = {name: {"values": values} for name, values in names.items()}
     if key:
         in_headers = {name: {"api_key": key} for name in ("x-api-key", "x-goog-api-key", "key")}
