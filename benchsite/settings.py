@@ -265,6 +265,8 @@ LOGGING = {
         },
         # These quote URLs in warnings too; how a call failed is in the call log.
         **{name: {"level": "ERROR"} for name in ("httpcore", "httpcore2", "httpx", "httpx2", "requests", "urllib3")},
+        # A collector of traces that is away is told of once a batch, and not at each of its tries.
+        "opentelemetry": {"level": "ERROR"},
         "bench.access": {"level": "INFO"},
     },
 }

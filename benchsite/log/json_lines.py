@@ -24,7 +24,8 @@ class JsonFormatter(LineFormatter):
         said, error = self.parts(record)
         moment = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         line: dict[str, Any] = {"time": moment, "level": record.levelname, "logger": record.name, "message": said}
-        line |= getattr(record, FIELDS, {})
         if error:
             line["error"] = error
+        # No field of its own stands for any of these.
+        line = {**line, **getattr(record, FIELDS, {}), **line}
         return orjson.dumps(line).decode()
