@@ -6,9 +6,15 @@ from gateway.schema.contract import JSON, in_query
 from gateway.schema.shapes import Schema, always, one_of, text, told
 
 YAML = "application/yaml"
-TAG: Schema = {"name": "Server", "description": "For supervisors and load balancers. No key is asked for."}
-_READY = told(status=always("ok"))
-_NOT_READY = told(status=always("not ready"), why=text())
+TEXT = "text/plain"
+TAG: Schema = {
+    "name": "Server",
+    "description": "For supervisors, load balancers and whoever reads the schema. No gateway key is asked for.",
+}
+_CHECKS: Schema = {"type": "object", "additionalProperties": text(), "description": "Each `ok`, or why it is not."}
+_ALIVE = told(status=always("ok"))
+_READY = told(status=always("ok"), checks=_CHECKS)
+_NOT_READY = told(status=always("not ready"), why=text(), checks=_CHECKS)
 _OPENAPI: Schema = {"type": "object", "required": ["openapi", "info", "paths"], "description": "This document."}
 
 
@@ -21,13 +27,25 @@ def _reply(about: str, **content: Schema) -> Schema:
 
 
 PATHS: Schema = {
-    "/healthz": _get("healthz", "Is the process alive", responses={"200": _reply("It answers.", **{JSON: _READY})}),
+    "/healthz": _get("healthz", "Is the process alive", responses={"200": _reply("It answers.", **{JSON: _ALIVE})}),
     "/readyz": _get(
         "readyz",
         "Can it work",
         responses={
-            "200": _reply("The database answers, has every migration, and a panel would be taken.", **{JSON: _READY}),
+            "200": _reply("A panel would be taken.", **{JSON: _READY}),
             "503": _reply("It cannot, and why.", **{JSON: _NOT_READY}),
+        },
+    ),
+    "/metrics": _get(
+        "metrics",
+        "What the process has counted",
+        description="For Prometheus, on this machine. From elsewhere, or where the dashboard asks for a login, it takes "
+        "BENCH_METRICS_TOKEN or the admin token as `Authorization: Bearer`.",
+        responses={
+            "200": {"description": "The numbers.", "content": {TEXT: {}, "application/openmetrics-text": {}}},
+            "401": _reply("No token, or another.", **{TEXT: text()}),
+            "403": _reply("No token is set, and this machine alone is told.", **{TEXT: text()}),
+            "429": _reply("Too many wrong tokens.", **{TEXT: text()}),
         },
     ),
     "/api-schema": _get(
