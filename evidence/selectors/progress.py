@@ -26,8 +26,9 @@ def progress_of(panel_ids: Sequence[str]) -> dict[str, Progress]:
     for start in range(0, len(panel_ids), AT_ONCE):
         panels = Panel.objects.filter(panel_id__in=panel_ids[start : start + AT_ONCE]).order_by()
         running = Count("calls", filter=Q(calls__status=Call.Status.RUNNING))
-        for panel_id, note, calls, still in panels.values_list("panel_id", "note").annotate(Count("calls"), running):
-            found[panel_id] = Progress(calls - still, still, bool(note))
+        counted = panels.values_list("panel_id", "note").annotate(asked=Count("calls"), running=running)
+        for panel_id, note, asked, still in counted:
+            found[panel_id] = Progress(asked - still, still, bool(note))
     return found
 
 

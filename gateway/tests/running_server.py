@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -113,6 +113,13 @@ class RunningServer:
             return Answer(response.status, {k.lower(): v for k, v in response.getheaders()}, response.read())
         finally:
             connection.close()
+
+    def stream(self, path: str) -> Iterator[bytes]:
+        """Read a stream line by line, each as it comes."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        with closing(connection):
+            connection.request("GET", path)
+            yield from connection.getresponse()
 
     def chat(self, model: str, prompt: str = "Say anything.", **fields: Any) -> Answer:
         body = {"model": model, "messages": [{"role": "user", "content": prompt}]} | fields

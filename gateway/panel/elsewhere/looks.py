@@ -19,6 +19,8 @@ logger = logging.getLogger(__name__)
 
 # How often the log is looked at: where other processes can be heard of, that is sooner, and this is for what was not heard.
 LOOK_SECONDS = 0.5
+# Whoever is in no hurry reads a panel again after that, changed or not.
+READ_AGAIN_SECONDS = 30.0
 
 
 class PanelsElsewhere:
@@ -29,7 +31,7 @@ class PanelsElsewhere:
         self._looking: asyncio.Task[None] | None = None
         self._heard = asyncio.Event()
 
-    async def changed(self, panel_id: str, seen: Progress, seconds: float | None = None) -> bool:
+    async def changed(self, panel_id: str, seen: Progress, seconds: float = READ_AGAIN_SECONDS) -> bool:
         """Wait until a panel is not as it was seen; False when so many seconds pass before."""
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting[panel_id][waiter] = seen
