@@ -1,11 +1,14 @@
 """/metrics: exact numbers after real panels, few labels, nothing of what was said, and who may read it."""
 
+import re
 import threading
 import time
 from contextlib import contextmanager
 
 import pytest
+from django.conf import settings
 from django.test import Client, override_settings
+from prometheus_client.parser import text_string_to_metric_families
 
 from benchsite.observing.access import metrics_tries
 from benchsite.tests.scraping import TOKEN, of_the_bench, samples, scrape
@@ -131,6 +134,21 @@ def test_nothing_of_what_was_said_is_in_it(counted):
     told = counted.body
     for said in (b"quokka", b"stale", b"local", b"say-No", b"fast", b"steady"):
         assert said not in told, said
+
+
+def test_the_documentation_tells_of_every_number_and_of_its_labels(counted):
+    page = (settings.BASE_DIR / "docs/deployment.md").read_text()
+    rows = re.findall(r"^\| (`bench_.*?) \| (.*?) \|", page, re.MULTILINE)
+    told = {name: set(filter(None, labels.split(", "))) for names, labels in rows for name in re.findall(r"`(\w+)`", names)}
+    there = {}
+    for family in text_string_to_metric_families(counted.body.decode()):
+        if family.name.startswith("bench_"):
+            name = f"{family.name}_total" if family.type == "counter" else family.name
+            there[name] = {label for sample in family.samples for label in sample.labels} - {"le"}
+    assert told.keys() == there.keys()
+    for name, labels in there.items():
+        # One row tells of two, of which one has a label less; what nothing was counted of has none.
+        assert labels <= told[name], name
 
 
 def test_it_is_small(counted):
