@@ -4,12 +4,14 @@ A seat is taken by one conditional update of its row, before anything is sent. W
 """
 
 from collections.abc import Collection as Several
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Subquery
+from django.db import connection, transaction
 
 from evidence.models import Call, Panel, Process
+from evidence.services import CALLS
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,14 +22,30 @@ class Stand:
     untaken: frozenset[str]
 
 
+# Every condition is one on the row itself: PostgreSQL looks at those again when it had to wait for another's update. Of a
+# join it would make a subquery, at which it does not.
+_TAKE = (
+    f"UPDATE {CALLS} SET held_by = %s, sent_at = %s "  # noqa: S608 (names of ours)
+    f"WHERE panel_id = (SELECT id FROM {Panel._meta.db_table} WHERE panel_id = %s) AND seat_name = %s "
+    "AND status = %s AND sent_at IS NULL"
+)
+
+
+@transaction.atomic
+def take_calls(call_ids: Iterable[str], *, by: str, at: datetime) -> list[bool]:
+    """Take those of these calls that run and that nobody has taken, in one transaction; for each, whether it is `by`'s now."""
+    moment, taken = connection.ops.adapt_datetimefield_value(at), []
+    with connection.cursor() as cursor:
+        for call_id in call_ids:
+            panel_id, _, seat_name = call_id.rpartition(".")
+            cursor.execute(_TAKE, (by, moment, panel_id, seat_name, Call.Status.RUNNING))
+            taken.append(cursor.rowcount == 1)
+    return taken
+
+
 def take_call(call_id: str, *, by: str, at: datetime) -> bool:
-    """Take a call that runs and that nobody has taken; whether it is `by`'s now."""
-    panel_id, _, seat_name = call_id.rpartition(".")
-    # Every condition is one on the row itself: PostgreSQL looks at those again when it had to wait for another's update.
-    # A join would become a subquery, at which it does not.
-    panel = Subquery(Panel.objects.filter(panel_id=panel_id).values("pk")[:1])
-    untaken = Call.objects.filter(panel_id=panel, seat_name=seat_name, status=Call.Status.RUNNING, sent_at=None)
-    return untaken.update(held_by=by, sent_at=at) == 1
+    """Take one."""
+    return take_calls([call_id], by=by, at=at) == [True]
 
 
 def is_left_behind(call_id: str) -> bool:

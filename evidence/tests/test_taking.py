@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from evidence.models import Call, Panel, Process
-from evidence.processes.taking import has_workers, is_left_behind, stand_of, take_call
+from evidence.processes.taking import has_workers, is_left_behind, stand_of, take_call, take_calls
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 pytestmark = pytest.mark.django_db
@@ -24,6 +24,16 @@ def test_a_seat_is_taken_once(calls):
     call = Call.objects.get(pk=calls["member1"].pk)
     assert (call.held_by, call.sent_at) == ("first", NOW)
     assert Call.objects.exclude(held_by="").count() == 1
+
+
+def test_of_a_seat_that_is_asked_for_twice_at_once_one_is_told_yes(calls):
+    assert take_calls(["p1.member2", "p1.member1", "p1.member2"], by="first", at=NOW) == [True, True, False]
+    assert take_calls(["p1.member2", "p1.merger"], by="second", at=NOW) == [False, True]
+    assert dict(Call.objects.values_list("seat_name", "held_by")) == {
+        "member1": "first",
+        "member2": "first",
+        "merger": "second",
+    }
 
 
 @pytest.mark.parametrize("call_id", ["p1.member3", "p2.member1", "p1", "", "p1.member1.member1"])

@@ -7,21 +7,21 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import cast
 
 from django.utils import timezone
 from redis import RedisError
 
-from evidence.models import Call
 from evidence.processes.here import this_process
 from evidence.processes.taking import Stand, has_workers, stand_of, take_call
 from evidence.services import record_call
 from gateway.chat import web_images
-from gateway.reply import SeatAnswer, Status
 from gateway.workers.celery.app import SEATS
 from gateway.workers.celery.parcels import redis_client
 from gateway.workers.celery.waiting import WaitingSeat, WaitingSeats
+from gateway.workers.ended import answer_in
 from gateway.workers.ledger import Ledger
 from gateway.workers.seat import for_the_log
 from gateway.workers.turnstile import LONGEST_WAIT
@@ -105,32 +105,10 @@ class Overdue:
     def _end(self, waiting: Mapping[str, WaitingSeat], stand: Stand) -> None:
         for row in stand.ended:
             seat = waiting[row.call_id]
-            seat.end(_answer(row, seat))
+            seat.end(replace(answer_in(row, row.call_id), image_urls=web_images(seat.job.messages)))
 
     def _fail(self, seat: WaitingSeat, why: str) -> None:
         answer = seat.failed(why, "unavailable")
         if take_call(seat.job.call, by=this_process().name, at=timezone.now()):
             record_call(for_the_log(answer))
             seat.end(answer)
-
-
-def _answer(row: Call, seat: WaitingSeat) -> SeatAnswer:
-    return SeatAnswer(
-        call=row.call_id,
-        alias=row.alias,
-        status=cast(Status, row.status),
-        nominated=row.nominated,
-        answer=row.answer,
-        error=row.error,
-        error_kind=row.error_kind,
-        reasoning=row.reasoning,
-        partial=row.partial,
-        finish_reason=row.finish_reason,
-        served_model=row.served_model,
-        seconds=row.seconds or 0.0,
-        first_token_seconds=row.first_token_seconds,
-        input_tokens=row.input_tokens,
-        output_tokens=row.output_tokens,
-        upstream_status=row.upstream_status,
-        image_urls=web_images(seat.job.messages),
-    )

@@ -9,6 +9,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import replace
 from functools import cache, partial
 from itertools import count
@@ -22,7 +23,7 @@ from collections_app.roster import roster_keeper
 from evidence.models import Process
 from evidence.processes.here import this_process
 from evidence.processes.interrupting import interrupt_held
-from evidence.processes.taking import is_left_behind, take_call
+from evidence.processes.taking import is_left_behind, take_calls
 from evidence.processes.watch import LOOKS_EVERY_SECONDS
 from gateway.reply import SeatAnswer
 from gateway.telemetry.spans import send_what_is_left
@@ -35,7 +36,7 @@ from gateway.workers.celery.waiting import WaitingSeat
 from gateway.workers.ended import Ended
 from gateway.workers.job import SeatJob
 from gateway.workers.key_ring import KeyRing
-from gateway.workers.ledger import ledger
+from gateway.workers.ledger import Ledger, ledger
 from gateway.workers.seat import OnText, run_seat
 from gateway.workers.turnstile import Turnstile
 
@@ -50,6 +51,40 @@ LEFT_BEHIND = (
 STOPPED = "the worker was stopped before this seat had answered"
 
 
+class Takings:
+    """Takes seats for a process, those of one moment in one transaction."""
+
+    def __init__(self, ledger: Ledger, name: str) -> None:
+        self._ledger = ledger
+        self._name = name
+        self._asked: list[tuple[str, Future[bool]]] = []
+        self._lock = threading.Lock()
+
+    def take(self, call: str) -> bool:
+        """Whether the seat is this process's now. Raises OperationalError, InterfaceError."""
+        taken: Future[bool] = Future()
+        with self._lock:
+            self._asked.append((call, taken))
+            is_first = len(self._asked) == 1
+        if is_first:
+            self._ledger.run(self._take_all)
+        return taken.result()
+
+    def _take_all(self) -> None:
+        with self._lock:
+            asked, self._asked = self._asked, []
+        try:
+            # What calls will tell of their models is judged by the roster as it is now; nobody seats in this process.
+            roster_keeper().current()
+            taken = take_calls([call for call, _ in asked], by=self._name, at=timezone.now())
+        except Exception as error:
+            for _, future in asked:
+                future.set_exception(error)
+            raise
+        for (_, future), is_ours in zip(asked, taken, strict=True):
+            future.set_result(is_ours)
+
+
 class SeatWorker:
     """One for the process; `ask` may be called in any number of threads."""
 
@@ -60,6 +95,7 @@ class SeatWorker:
         self._carrier = Carrier()
         self._here = this_process()
         self._here.join(Process.Kind.WORKER)
+        self._takings = Takings(self._ledger, self._here.name)
         threading.Thread(target=self._beat, name="worker-beat", daemon=True).start()
 
     def ask(self, document: str) -> None:
@@ -90,18 +126,13 @@ class SeatWorker:
     def _took(self, call: str) -> bool:
         for wait in (*TRIES_AGAIN_AFTER, None):
             try:
-                return self._ledger.run(partial(self._take, call)).result()
+                return self._takings.take(call)
             except (OperationalError, InterfaceError):
                 if wait is None:
                     # Untaken: whoever asked is told when its time in the queue is over.
                     raise
                 time.sleep(wait)
         return False
-
-    def _take(self, call: str) -> bool:
-        # What the call will tell of its model is judged by the roster as it is now; nobody seats in this process.
-        roster_keeper().current()
-        return take_call(call, by=self._here.name, at=timezone.now())
 
     def _answer(self, errand: Errand) -> SeatAnswer:
         try:
