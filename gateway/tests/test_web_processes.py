@@ -4,6 +4,7 @@ import json
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 
@@ -138,7 +139,7 @@ def test_a_merged_panel_is_joined_too(bench, one, other):
 def test_one_key_at_the_same_moment_is_one_panel(bench, one, other):
     for number in range(ROUNDS):
         prompt, key = f"moment-{number}-", f"moment-{number}"
-        replies = at_once(*(lambda server=server: ask(server, prompt, key, model="bench/pair") for server in (one, other) * 2))
+        replies = at_once(*(partial(ask, server, prompt, key, model="bench/pair") for server in (one, other) * 2))
         assert [reply.status for reply in replies] == [200] * 4, [reply.body for reply in replies]
         assert len({reply.json["bench"]["panel"] for reply in replies}) == 1
         assert bench.panels_of_key(prompt) == 1
@@ -163,7 +164,7 @@ def test_an_sdks_retry_at_the_same_moment_is_one_panel(bench, one, other, header
     for number in range(ROUNDS):
         prompt = f"retry-{len([h for h in headers if h])}-{number}-"
         asks = [
-            lambda server=server, sent=sent: ask(server, prompt, model="bench/pair", headers=sent)
+            partial(ask, server, prompt, model="bench/pair", headers=sent)
             for server, sent in zip((one, other), headers, strict=True)
         ]
         replies = at_once(*asks)
@@ -172,7 +173,7 @@ def test_an_sdks_retry_at_the_same_moment_is_one_panel(bench, one, other, header
 
 
 def test_a_first_try_has_a_panel_of_its_own_on_either(bench, one, other):
-    replies = at_once(*(lambda server=server: ask(server, "asked twice", model="bench/pair") for server in (one, other)))
+    replies = at_once(*(partial(ask, server, "asked twice", model="bench/pair") for server in (one, other)))
     assert len({reply.json["bench"]["panel"] for reply in replies}) == 2
 
 
