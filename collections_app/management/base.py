@@ -28,6 +28,14 @@ FULL = (ENOSPC, EDQUOT)
 NOISE = {"--version", "--settings", "--pythonpath", "--traceback", "--no-color", "--force-color"}
 
 
+def write_over(err: OutputWrapper, line: str) -> None:
+    """One line on standard error that the next one overwrites, where that is a terminal; empty: none."""
+    if err.isatty():
+        # Not in the red of errors, which is stderr's own.
+        err.write(f"\r\x1b[K{line}", str, ending="")
+        err.flush()
+
+
 class Paragraphs(RawDescriptionHelpFormatter):
     """Each paragraph as wide as the terminal; one with indented lines, such as an example, is left as it is."""
 

@@ -6,6 +6,8 @@ from getpass import getpass
 
 from django.core.management.base import OutputWrapper
 
+from collections_app.management.base import write_over
+
 WIDEST = 60
 
 
@@ -27,10 +29,7 @@ class Terminal:
 
     def under_way(self, line: str) -> None:
         """One line that the next one overwrites; empty: none."""
-        if self._err.isatty():
-            # Not in the red of errors, which is stderr's own.
-            self._err.write(f"\r\x1b[K{printable(line, 100)}", lambda text: text, ending="")
-            self._err.flush()
+        write_over(self._err, printable(line, 100))
 
     def confirm(self, question: str) -> bool:
         """Yes unless somebody says no; yes where nobody is there to say so."""

@@ -9,7 +9,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from collections_app.catalog.merge import FactChange
 from collections_app.catalog.refresh import Outcome, Summary, UnknownSourceError, refresh
-from collections_app.management.base import NOISE, BenchCommand
+from collections_app.management.base import NOISE, BenchCommand, write_over
 from collections_app.models import Fact
 
 MOST_SHOWN = 50
@@ -56,9 +56,7 @@ class Command(BenchCommand):
 
     def _progress(self, source: str, done: int, total: int) -> None:
         """One line that is written over: which source is being read."""
-        # Not in the red of errors, which is stderr's own.
-        self.stderr.write(f"\r\x1b[K{f'{done + 1}/{total} {source} ...' if source else ''}", lambda text: text, ending="")
-        self.stderr.flush()
+        write_over(self.stderr, f"{done + 1}/{total} {source} ..." if source else "")
 
 
 def as_json(summary: Summary) -> dict[str, Any]:

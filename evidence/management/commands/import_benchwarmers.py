@@ -9,7 +9,7 @@ from django.core.management.base import CommandError, CommandParser
 from django.db import DatabaseError
 
 from collections_app.catalog.merge import merge_all
-from collections_app.management.base import BenchCommand
+from collections_app.management.base import BenchCommand, write_over
 from evidence.moving_in.folder import MODELS, Folder, NotABenchError
 from evidence.moving_in.moving import move_in
 from evidence.moving_in.report import Report
@@ -45,7 +45,7 @@ class Command(BenchCommand):
             # This bench's database, or the one on disk in which offloads wait: locked, full, or overtaken by another writer.
             raise CommandError(f"not all was brought over: {failed}. What had come in stays; run it again.") from failed
         finally:
-            self._clear()
+            write_over(self.stderr, "")
         if report.of(MODELS).new and not dry_run:
             # What catalogs know already of models that are new here.
             merge_all()
@@ -53,16 +53,10 @@ class Command(BenchCommand):
         self.report(fields, _text(report, dry_run), as_json=options["json"])
 
     def _progress(self, path: str, done: int, size: int) -> None:
-        if self.stderr.isatty() and time.monotonic() - self._shown_at >= SHOWN_EVERY:
+        if time.monotonic() - self._shown_at >= SHOWN_EVERY:
             self._shown_at = time.monotonic()
             share = f" {min(done / size, 1):4.0%}" if size else ""
-            self.stderr.write(f"\r\x1b[K{path}{share}", str, ending="")
-            self.stderr.flush()
-
-    def _clear(self) -> None:
-        if self._shown_at:
-            self.stderr.write("\r\x1b[K", str, ending="")
-            self.stderr.flush()
+            write_over(self.stderr, f"{path}{share}")
 
 
 def _text(report: Report, dry_run: bool) -> str:
