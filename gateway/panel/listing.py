@@ -13,17 +13,12 @@ from keys.services import Caller
 
 def listed_collections(caller: Caller) -> list[ListedCollection]:
     """Every collection that the caller may ask, first in its own mode, then in the other."""
-    roster = roster_keeper().current()
-    theirs = (collection for collection in roster.collections.values() if caller.may_ask(collection.name))
-    return [listed for collection in theirs for listed in _both_modes(collection, roster.limits)]
+    return [listed for both in _theirs(caller) for listed in both]
 
 
 def collections_to_ask(caller: Caller) -> list[dict[str, Any]]:
     """Every collection that the caller may ask, once each, with what tells which of them a task is for."""
-    roster = roster_keeper().current()
-    theirs = (collection for collection in roster.collections.values() if caller.may_ask(collection.name))
-    pairs = (tuple(_both_modes(collection, roster.limits)) for collection in theirs)
-    return [{"name": own.id, **own.as_bench(), "other_reply": other.id} for own, other in pairs]
+    return [{"name": own.id, **own.as_bench(), "other_reply": other.id} for own, other in _theirs(caller)]
 
 
 def listed_collection(caller: Caller, model: str) -> ListedCollection:
@@ -32,6 +27,12 @@ def listed_collection(caller: Caller, model: str) -> ListedCollection:
     asked, collection = collection_for(caller, model, roster)
     own, other = _both_modes(collection, roster.limits)
     return other if asked.reply == other.reply else own
+
+
+def _theirs(caller: Caller) -> Iterator[Iterator[ListedCollection]]:
+    roster = roster_keeper().current()
+    theirs = (collection for collection in roster.collections.values() if caller.may_ask(collection.name))
+    return (_both_modes(collection, roster.limits) for collection in theirs)
 
 
 def _both_modes(collection: Collection, limits: Limits) -> Iterator[ListedCollection]:
