@@ -19,6 +19,8 @@ MODEL: Schema = {
     "examples": ["bench/core"],
 }
 SHOWN_MODEL = in_path("model", "A collection, as in `model`. Its slash may be written as %2F.", MODEL, "bench/core")
+# Why, wherever a format has a field for them.
+NO_TOOLS = "A panel runs no tools."
 # Beside a format's own fields, of every panel.
 ABOUT_PANEL: Mapping[str, Schema] = {"bench": or_null(ref("BenchRequest")), "with": or_null(_ALIASES)}
 

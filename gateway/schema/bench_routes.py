@@ -142,7 +142,9 @@ OPERATIONS: Mapping[tuple[str, str], Operation] = {
         about="Those of the caller's own panels.",
         tag=TAG["name"],
         parameters=(
-            in_query("limit", f"How many, {OWED_AT_ONCE} when left out.", whole(minimum=1, maximum=MOST_OWED_AT_ONCE), 20),
+            in_query(
+                "limit", f"How many, {OWED_AT_ONCE} when left out.", whole(minimum=1, maximum=MOST_OWED_AT_ONCE), OWED_AT_ONCE
+            ),
             in_query("panel", "Of this panel alone.", text()),
         ),
         reply={JSON: ref("BenchOwed")},

@@ -5,12 +5,14 @@ import inspect
 import json
 import pickle
 from dataclasses import asdict
+from importlib import import_module
 from types import ModuleType
 from typing import Any, cast
 
 import pytest
 
 from gateway.chat import ImagePart, Message, TextPart
+from gateway.schema.contract import FormatSchema
 from gateway.upstream import COMMANDS, PROTOCOLS
 from gateway.upstream.contract import CommandProtocol, Target, UpstreamProtocol
 from gateway.wire import FORMATS
@@ -21,6 +23,7 @@ MODULES = [
     *((WireFormat, one) for one in FORMATS.values()),
     *((UpstreamProtocol, one) for one in PROTOCOLS.values()),
     *((CommandProtocol, one) for one in COMMANDS.values()),
+    *((FormatSchema, import_module(f"gateway.schema.formats.{name}")) for name in FORMATS),
 ]
 each = pytest.mark.parametrize(("contract", "module"), MODULES, ids=lambda value: value.__name__)
 
@@ -44,7 +47,7 @@ def names_of(contract: type) -> list[str]:
 
 def test_each_contract_asks_for_something() -> None:
     assert names_of(WireFormat)[:4] == ["NAME", "PREFIXES", "ROUTES", "parse_request"]
-    assert {contract for contract, _ in MODULES} == {WireFormat, UpstreamProtocol, CommandProtocol}
+    assert {contract for contract, _ in MODULES} == {WireFormat, UpstreamProtocol, CommandProtocol, FormatSchema}
 
 
 @each

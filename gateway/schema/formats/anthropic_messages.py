@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from gateway.schema.bench import ABOUT_PANEL, MODEL
+from gateway.schema.bench import ABOUT_PANEL, MODEL, NO_TOOLS
 from gateway.schema.contract import JSON, SSE, Operation, events, json_text
 from gateway.schema.formats.openai_shape import COLLECTION
 from gateway.schema.refusals import BY_TASK, IDEMPOTENCY_KEY
@@ -37,7 +37,6 @@ TAG: Schema = {
 }
 ERROR = "AnthropicError"
 
-_TOOLS = "A panel runs no tools."
 _SETTINGS = ("max_tokens", "temperature", "top_p", "top_k", "stop_sequences", "metadata", "thinking", "service_tier")
 _TEXTS = listed(ref("AnthropicText"), least=1)
 _THOUGHT = record(("type",), "A model's own earlier thinking, which is ignored.", type=one_of("thinking", "redacted_thinking"))
@@ -68,7 +67,7 @@ def _body(**more: Schema) -> dict[str, Schema]:
 _ANY_TOOLS = or_null(listed(ANYTHING))
 
 SCHEMAS: Mapping[str, Schema] = {
-    "AnthropicRequest": record(("model", "messages"), **_body(tools=nothing(_TOOLS), mcp_servers=nothing(_TOOLS))),
+    "AnthropicRequest": record(("model", "messages"), **_body(tools=nothing(NO_TOOLS), mcp_servers=nothing(NO_TOOLS))),
     "AnthropicCount": record(
         ("model", "messages"),
         "A request to be measured. Tools do a count no harm.",

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from gateway.schema.bench import ABOUT_PANEL, SHOWN_MODEL
+from gateway.schema.bench import ABOUT_PANEL, NO_TOOLS, SHOWN_MODEL
 from gateway.schema.contract import JSON, SSE, Operation, events, in_query, json_text
 from gateway.schema.formats.gemini_turns import SCHEMAS as TURNS
 from gateway.schema.formats.gemini_turns import SPOKEN
@@ -34,7 +34,6 @@ TAG: Schema = {
 }
 ERROR = "GeminiError"
 
-_TOOLS = "A panel runs no tools."
 _TURNS = {**listed(ref("GeminiTurn"), least=1), "contains": SPOKEN}
 _SAID: Mapping[str, Schema] = {
     "contents": either({"allOf": [ref("GeminiTurn"), SPOKEN]}, _TURNS, about="Turns, or one."),
@@ -50,7 +49,7 @@ _COUNTED = record(("contents",), tools=ANYTHING, functions=ANYTHING, **_SAID)
 
 SCHEMAS: Mapping[str, Schema] = {
     **TURNS,
-    "GeminiRequest": record(("contents",), tools=nothing(_TOOLS), functions=nothing(_TOOLS), **_SAID),
+    "GeminiRequest": record(("contents",), tools=nothing(NO_TOOLS), functions=nothing(NO_TOOLS), **_SAID),
     "GeminiCount": either(
         {**_COUNTED, "properties": {**_COUNTED["properties"], "generateContentRequest": {"type": "null"}}},
         record(("generateContentRequest",), generateContentRequest=_COUNTED),

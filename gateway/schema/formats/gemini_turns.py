@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from gateway.schema.bench import NO_TOOLS
 from gateway.schema.shapes import (
     BASE64,
     IMAGE_TYPE,
@@ -17,9 +18,8 @@ from gateway.schema.shapes import (
     text,
 )
 
-_TOOLS = "A panel runs no tools."
 _NO_TOOLS: Mapping[str, Schema] = {
-    name: null(_TOOLS)
+    name: null(NO_TOOLS)
     for name in ("functionCall", "functionResponse", "executableCode", "codeExecutionResult", "toolCall", "toolResponse")
 }
 _NO_THOUGHT = one_of(False, None)

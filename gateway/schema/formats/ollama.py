@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from gateway.schema.bench import ABOUT_PANEL, MODEL
+from gateway.schema.bench import ABOUT_PANEL, MODEL, NO_TOOLS
 from gateway.schema.contract import JSON, Operation, lines
 from gateway.schema.formats.openai_shape import COLLECTION
 from gateway.schema.refusals import BY_TASK, UNREAD_IDEMPOTENCY_KEY
@@ -31,7 +31,6 @@ TAG: Schema = {"name": "Ollama", "description": "As of its API 0.12. Base URL fo
 ERROR = "OllamaError"
 NDJSON = "application/x-ndjson"
 
-_TOOLS = "A panel runs no tools."
 _SETTINGS = ("format", "template", "raw", "suffix", "think", "keep_alive", "logprobs")
 _BYTES = "[A-Za-z0-9+/]"
 # How PNG, JPEG, GIF and WEBP begin, in base64.
@@ -44,7 +43,7 @@ _COMMON: Mapping[str, Schema] = {
     "model": MODEL,
     "stream": or_null(flag("Lines as seats finish, unless `false`.")),
     "options": or_null(record((), "Ignored, and each setting named in `bench.ignored`.")),
-    "tools": nothing(_TOOLS),
+    "tools": nothing(NO_TOOLS),
     "context": nothing("It holds one model's tokens: send the conversation to /api/chat."),
     **ABOUT_PANEL,
     **ignored(*_SETTINGS),
@@ -86,7 +85,7 @@ SCHEMAS: Mapping[str, Schema] = {
         role=one_of("system", "user", "assistant", about="In either case of letters."),
         content=or_null(text()),
         images=or_null(_IMAGES),
-        tool_calls=nothing(_TOOLS),
+        tool_calls=nothing(NO_TOOLS),
         thinking={"description": "A model's own earlier thinking: ignored."},
     ),
     "OllamaChatReply": told(message=told(role=always("assistant"), content=text()), **_ENDED),

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from gateway.schema.bench import ABOUT_PANEL, MODEL, SHOWN_MODEL
+from gateway.schema.bench import ABOUT_PANEL, MODEL, NO_TOOLS, SHOWN_MODEL
 from gateway.schema.contract import JSON, Operation, in_header
 from gateway.schema.formats.openai_shape import ERROR, ROLES, chunked
 from gateway.schema.refusals import BY_TASK, IDEMPOTENCY_KEY
@@ -30,11 +30,10 @@ from gateway.wire.contract import Route
 NAME = "openai_chat"
 TAG: Schema = {"name": "OpenAI chat completions", "description": "Base URL for OpenAI's SDKs: the server's, with `/v1`."}
 
-_TOOLS = "A panel runs no tools."
-_SAYS_NOTHING = one_of(None, False, 0, "", [], {}, about=f"Refused with 400 unless empty. {_TOOLS}")
+_SAYS_NOTHING = one_of(None, False, 0, "", [], {}, about=f"Refused with 400 unless empty. {NO_TOOLS}")
 _CONTENT = either(text(), listed(ref("OpenAIPart"), least=1), about="Text, or parts.")
 _OF_MESSAGE: Mapping[str, Schema] = {
-    "tool_calls": nothing(_TOOLS),
+    "tool_calls": nothing(NO_TOOLS),
     "function_call": _SAYS_NOTHING,
     **ignored(
         "name", "reasoning_content", "reasoning", "reasoning_details", about="Reaches no seat; named in `bench.ignored`."
@@ -53,8 +52,8 @@ SCHEMAS: Mapping[str, Schema] = {
         messages=listed(ref("OpenAIMessage"), least=1),
         stream=or_null(flag("Chunks as seats finish.")),
         stream_options=or_null(record(include_usage=or_null(flag()))),
-        tools=nothing(_TOOLS),
-        functions=nothing(_TOOLS),
+        tools=nothing(NO_TOOLS),
+        functions=nothing(NO_TOOLS),
         tool_choice=ANYTHING,
         **ABOUT_PANEL,
         **ignored(*_SETTINGS),

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from gateway.schema.bench import ABOUT_PANEL, MODEL
+from gateway.schema.bench import ABOUT_PANEL, MODEL, NO_TOOLS
 from gateway.schema.contract import Operation
 from gateway.schema.formats.openai_shape import ERROR, chunked
 from gateway.schema.refusals import BY_TASK, IDEMPOTENCY_KEY
@@ -29,7 +29,6 @@ from gateway.wire.contract import Route
 NAME = "openai_completions"
 TAG: Schema = {"name": "OpenAI legacy completions", "description": "One prompt. Base URL: the server's, with `/v1`."}
 
-_TOOLS = "A panel runs no tools."
 _SETTINGS = ("suffix", "max_tokens", "temperature", "top_p", "n", "best_of", "echo", "logprobs", "stop", "seed")
 
 
@@ -54,8 +53,8 @@ SCHEMAS: Mapping[str, Schema] = {
         prompt=either(text(), listed(text(), least=1, most=1), about="One prompt. Token ids and several prompts are refused."),
         stream=or_null(flag("Chunks as seats finish.")),
         stream_options=or_null(record(include_usage=or_null(flag()))),
-        tools=nothing(_TOOLS),
-        functions=nothing(_TOOLS),
+        tools=nothing(NO_TOOLS),
+        functions=nothing(NO_TOOLS),
         tool_choice=ANYTHING,
         **ABOUT_PANEL,
         **ignored(*_SETTINGS),

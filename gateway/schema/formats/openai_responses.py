@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from gateway.schema.bench import ABOUT_PANEL, MODEL
+from gateway.schema.bench import ABOUT_PANEL, MODEL, NO_TOOLS
 from gateway.schema.contract import JSON, SSE, Operation, events, json_text
 from gateway.schema.formats.openai_shape import ERROR, ROLES
 from gateway.schema.refusals import BY_TASK, IDEMPOTENCY_KEY
@@ -32,7 +32,6 @@ from gateway.wire.contract import Route
 NAME = "openai_responses"
 TAG: Schema = {"name": "OpenAI Responses", "description": "Nothing is stored. Base URL: the server's, with `/v1`."}
 
-_TOOLS = "A panel runs no tools."
 _STORED = "Nothing is stored that it could name: send the text itself."
 _SETTINGS = ("max_output_tokens", "temperature", "top_p", "reasoning", "text", "metadata", "store", "include", "truncation")
 _SAID: Schema = {"not": {"required": ["type"], "properties": {"type": {"const": "reasoning"}}}}
@@ -58,7 +57,7 @@ def _input(**more: Schema) -> dict[str, Schema]:
 
 
 SCHEMAS: Mapping[str, Schema] = {
-    "OpenAIResponsesRequest": record(("model", "input"), **_input(tools=nothing(_TOOLS), functions=nothing(_TOOLS))),
+    "OpenAIResponsesRequest": record(("model", "input"), **_input(tools=nothing(NO_TOOLS), functions=nothing(NO_TOOLS))),
     "OpenAIResponsesCount": record(
         ("model", "input"), "A request to be measured. Tools do a count no harm.", **_input(tools=ANYTHING, functions=ANYTHING)
     ),
