@@ -11,7 +11,7 @@ from typing import Any
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from gateway.schema.contract import SSE
+from gateway.schema.contract import JSON, SSE
 from gateway.schema.shapes import Schema
 
 _NOTHING = (None, "")
@@ -100,7 +100,7 @@ def _is_served(operation: Schema) -> bool:
 
 
 def _route(path: str, method: str, operation: Schema, also: list[str]) -> Route:
-    body = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
+    body = operation.get("requestBody", {}).get("content", {}).get(JSON, {})
     schema = body.get("schema", {})
     parameters = operation.get("parameters", [])
     return Route(
@@ -109,7 +109,7 @@ def _route(path: str, method: str, operation: Schema, also: list[str]) -> Route:
         path=path,
         call=_called(path, parameters),
         summary=operation["summary"],
-        about=said(operation.get("description", "").partition("The same as `")[0]),
+        about=said(operation.get("description", "")),
         also=also,
         parameters=[_parameter(one) for one in parameters],
         body_kind=kind(schema) if body else mark_safe(""),
