@@ -7,11 +7,11 @@ from django.core.management import ManagementUtility, call_command, get_commands
 from django.core.management.base import CommandError
 from django.db import OperationalError
 
+from benchsite.tests.docs.commands import names
 from collections_app.management.base import INTERRUPTED, NOISE, BenchCommand
 from gateway.tests.running_server import RunningServer
 
-APPS = ("benchsite", "gateway", "evidence", "keys", "collections_app")
-OURS = sorted((name, app) for name, app in get_commands().items() if app in APPS)
+OURS = [(name, get_commands()[name]) for name in names()]
 
 
 class Noted(BenchCommand):
@@ -29,9 +29,9 @@ class Noted(BenchCommand):
 
 
 def test_there_are_all_that_the_product_has():
-    names = {name for name, _ in OURS}
-    assert {"serve", "load_bench", "dump_bench", "onboard", "refresh_catalog", "verdict", "create_key"} <= names
-    assert {"prune_log", "export_evidence", "run_job", "rotate_secrets", "check_tallies"} <= names
+    assert {"serve", "load_bench", "dump_bench", "onboard", "refresh_catalog", "verdict", "create_key"} <= set(names())
+    assert {"prune_log", "export_evidence", "run_job", "rotate_secrets", "check_tallies"} <= set(names())
+    assert {"ask", "mcp", "import_benchwarmers"} <= set(names())
 
 
 @pytest.mark.parametrize(("name", "app"), OURS)

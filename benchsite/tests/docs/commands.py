@@ -7,7 +7,7 @@ from django.core.management import get_commands, load_command_class
 
 from collections_app.management.base import BenchCommand
 
-# What every command of Django's has, and ours do not show.
+# Where in the page what is written by hand ends.
 BEGINS = "<!-- written from --help -->"
 
 
