@@ -21,7 +21,7 @@ SLOWEST = {"bench/five": 0.1, "bench/slow5": 5.0, "bench/explore": 0.1}
 
 
 def bench_toml(upstream_url: str) -> str:
-    """The roster as a bench.toml (SPEC 2.3). Members are retiring: a member asked for by name, never an explorer."""
+    """The roster as a bench.toml. Members are retiring: a member asked for by name, never an explorer."""
     lines = ["[endpoints.mock]", 'protocol = "openai_chat"', f'base_url = "{upstream_url}/v1"']
     for model in (*FIVE, *SLOW):
         lines += _model(model, status="retiring")
