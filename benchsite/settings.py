@@ -4,9 +4,11 @@ Variables are listed for people in README.md and .env.example, and a test compar
 """
 
 import os
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
@@ -166,9 +168,11 @@ TEMPLATES = [
 AUTHENTICATION_BACKENDS = ["benchsite.dashboard.admin_token.TokenBackend", "django.contrib.auth.backends.ModelBackend"]
 LOGIN_URL = "admin:login"
 LOGIN_REDIRECT_URL = "admin:index"
-# A browser sends a host's cookies to all of its ports: two benches on one machine must not log each other out.
-SESSION_COOKIE_NAME = f"bench_session_{BENCH_PORT}"
-CSRF_COOKIE_NAME = f"bench_csrf_{BENCH_PORT}"
+# A browser sends a host's cookies to all of its ports: two benches on one machine must not log each other out. And behind one
+# public URL every process of a bench has the same, whichever its own port.
+_COOKIES_OF = re.sub(r"[^A-Za-z0-9.-]", "_", urlsplit(BENCHWARMERS_PUBLIC_URL).netloc) or BENCH_PORT
+SESSION_COOKIE_NAME = f"bench_session_{_COOKIES_OF}"
+CSRF_COOKIE_NAME = f"bench_csrf_{_COOKIES_OF}"
 SESSION_COOKIE_AGE = 7 * 24 * 3600
 SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"

@@ -59,8 +59,8 @@ def test_the_token_opens_the_dashboard_through_the_proxy(server: RunningServer) 
     answer = log_in(server, TOKEN, proxied())
     assert (answer.status, answer.headers["location"]) == (302, "/admin/")
     assert "Secure" in answer.headers["set-cookie"]
-    session = cookies_of(answer)[f"bench_session_{server.port}"].value
-    cookie = {"Cookie": f"bench_session_{server.port}={session}"}
+    session = cookies_of(answer)["bench_session_bench.example"].value
+    cookie = {"Cookie": f"bench_session_bench.example={session}"}
     assert server.request("GET", "/admin/", headers=proxied() | cookie).status == 200
     assert server.request("GET", "/admin/", headers=proxied()).status == 302
 

@@ -45,7 +45,7 @@ class Command(BenchCommand):
     example = "BENCH_PORT=8200 python manage.py serve"
 
     def add_arguments(self, parser: CommandParser) -> None:
-        about = "one web process of several on one database: brings it up to date with none of them, and runs no daily job"
+        about = "be one of several web processes on one database; then `manage.py migrate` and Celery beat are yours to run"
         parser.add_argument("--web", action="store_true", help=about)
 
     def handle(self, *args: Any, **options: Any) -> None:
