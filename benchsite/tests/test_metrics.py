@@ -27,6 +27,7 @@ MODELS = {
 COLLECTIONS = {
     "pair": ["fast", "steady"],
     "half": ["fast", "broken", "gone"],
+    "left": ["fast", "gone"],
     "mute": ["mute"],
     "failing": ["broken"],
     "late": ["late"],
@@ -48,7 +49,7 @@ def counted(server):
     before = scrape(server)
     assert before.status == 200
     assert not [key for key in of_the_bench(before.body) if key[0] in ("bench_panels_total", "bench_seats_total")]
-    for collection in ("pair", "pair", "half", "mute", "failing"):
+    for collection in ("pair", "pair", "half", "left", "mute", "failing"):
         server.chat(f"bench/{collection}", PROMPT)
     merged = server.chat("bench/pair:merged", PROMPT).json["bench"]
     streamed = server.chat("bench/pair", PROMPT, stream=True)
@@ -67,6 +68,7 @@ def test_panels_are_counted_by_how_they_went(counted):
         ("bench/pair", "whole", "all"): 3,
         ("bench/pair", "whole", "merged"): 1,
         ("bench/half", "degraded", "all"): 1,
+        ("bench/left", "degraded", "all"): 1,
         ("bench/mute", "unanswered", "all"): 1,
         ("bench/failing", "unanswered", "all"): 1,
     }
@@ -75,7 +77,7 @@ def test_panels_are_counted_by_how_they_went(counted):
 def test_seats_are_counted_by_endpoint_and_status(counted):
     found = of_the_bench(counted.body)
     assert {key[1:]: value for key, value in found.items() if key[0] == "bench_seats_total"} == {
-        ("fake", "member", "ok"): 9,
+        ("fake", "member", "ok"): 10,
         ("fake", "member", "error"): 2,
         ("fake", "member", "empty"): 1,
         ("fake", "merger", "ok"): 1,
@@ -85,14 +87,14 @@ def test_seats_are_counted_by_endpoint_and_status(counted):
 
 def test_seconds_and_first_tokens_are_histograms(counted):
     found = of_the_bench(counted.body)
-    assert found["bench_seat_seconds_count", "fake"] == 13
+    assert found["bench_seat_seconds_count", "fake"] == 14
     # Four of steady's, which take 0.3 s each, and whoever merged.
     assert found["bench_seat_seconds_sum", "fake"] >= 4 * 0.3
-    assert found["bench_seat_seconds_bucket", "fake", "0.25"] <= 13 - 4
-    assert found["bench_seat_seconds_bucket", "fake", "+Inf"] == 13
+    assert found["bench_seat_seconds_bucket", "fake", "0.25"] <= 14 - 4
+    assert found["bench_seat_seconds_bucket", "fake", "+Inf"] == 14
     # Not of those that failed or said nothing.
-    assert found["bench_first_token_seconds_count", "fake"] == 10
-    assert found["bench_panel_seconds_count", "all"] == 6
+    assert found["bench_first_token_seconds_count", "fake"] == 11
+    assert found["bench_panel_seconds_count", "all"] == 7
     assert found["bench_panel_seconds_count", "merged"] == 1
 
 
