@@ -6,6 +6,7 @@ the second is told whose it is.
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db import connection
 from django.db.models import Exists, OuterRef, Q, QuerySet
@@ -44,10 +45,20 @@ class AlreadyAsked(Exception):  # noqa: N818 (says what is so, as refusals do)
         self.panel_id = panel_id
 
 
+# Statements of our own, prepared once: every panel of a bench with several processes is named, on the hot path.
+_NAMES, _CALLS = IdempotencyKey._meta.db_table, Call._meta.db_table
 _INSERT = (
-    f"INSERT INTO {IdempotencyKey._meta.db_table} (asked_by, key, digest, panel_id, made_at) "  # noqa: S608 (names of ours)
-    "VALUES (%s, %s, %s, %s, %s) ON CONFLICT (asked_by, key) DO NOTHING"
+    f"INSERT INTO {_NAMES} (asked_by, key, digest, panel_id, made_at) "  # noqa: S608 (names of ours)
+    "VALUES (%s, %s, %s, %s, %s) ON CONFLICT (asked_by, key) DO "
 )
+_IF_FREE = f"{_INSERT}NOTHING"
+# Of two first tries either may have the name, so that what runs by another transaction need not be seen.
+_UNLESS_RUNNING = (
+    f"{_INSERT}UPDATE SET digest = excluded.digest, panel_id = excluded.panel_id, made_at = excluded.made_at "  # noqa: S608
+    f"WHERE {_NAMES}.digest = %s AND NOT EXISTS "
+    f"(SELECT 1 FROM {_CALLS} AS c WHERE c.panel_id = {_NAMES}.panel_id AND c.status = %s)"
+)
+_OPENED_BY = f"SELECT digest FROM {_NAMES} WHERE asked_by = %s AND key = %s"  # noqa: S608
 # In the digest's place, for questions: who opened the panel. One that a retry opened is owed to the first try, which may
 # have been held up on its way to another process.
 _BY_FIRST, _BY_RETRY = "first try", "retry"
@@ -59,10 +70,15 @@ def name_panel(panel: Panel, name: KnownAs | Question) -> None:
     One statement where nobody has the name. A first try whose question is being asked already goes without.
     """
     if isinstance(name, KnownAs):
-        key, digest = name.key, name.digest
-    else:
-        key, digest = _QUESTION + name.digest, _BY_RETRY if name.is_retry else _BY_FIRST
-    if _inserted(panel, key, digest):
+        _take(panel, name, name.key, name.digest)
+    elif name.is_retry:
+        _take(panel, name, _QUESTION + name.digest, _BY_RETRY)
+    elif not _named_first(panel, _QUESTION + name.digest):
+        _take(panel, name, _QUESTION + name.digest, _BY_FIRST)
+
+
+def _take(panel: Panel, name: KnownAs | Question, key: str, digest: str) -> None:
+    if _wrote(_IF_FREE, *_row(panel, key, digest)):
         return
     held = _held(panel.asked_by, key)
     if held is not None and not _holds(held, name):
@@ -92,10 +108,22 @@ def forget_questions(before: datetime) -> None:
     old.exclude(panel__in=_running()).delete()
 
 
-def _inserted(panel: Panel, key: str, digest: str) -> bool:
-    made_at = connection.ops.adapt_datetimefield_value(panel.asked_at)
+def _named_first(panel: Panel, key: str) -> bool:
+    """Name a first try's panel, or see that it goes without while another's runs; False where a retry has the name."""
+    if _wrote(_UNLESS_RUNNING, *_row(panel, key, _BY_FIRST), _BY_FIRST, Call.Status.RUNNING):
+        return True
     with connection.cursor() as cursor:
-        cursor.execute(_INSERT, (panel.asked_by, key, digest, panel.pk, made_at))
+        cursor.execute(_OPENED_BY, (panel.asked_by, key))
+        return bool(cursor.fetchone() == (_BY_FIRST,))
+
+
+def _row(panel: Panel, key: str, digest: str) -> tuple[Any, ...]:
+    return panel.asked_by, key, digest, panel.pk, connection.ops.adapt_datetimefield_value(panel.asked_at)
+
+
+def _wrote(statement: str, *values: Any) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
         return bool(cursor.rowcount == 1)
 
 
