@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Faultless
 from playwright.sync_api import Browser, Page, expect
 
 from collections_app.tests.listed import SNAPSHOTS
 from collections_app.tests.places import Places, sending
+from conftest import Faultless
 from gateway.tests.running_server import RunningServer
 
 LOOKS = [(width, scheme) for width in (1280, 390) for scheme in ("light", "dark")]

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 import pytest
-from conftest import Faultless
 from playwright.sync_api import Browser, Page, expect
 
+from conftest import Faultless
 from gateway.tests.bench_file import bench_file
 from gateway.tests.fake_upstream import FakeUpstream
 from gateway.tests.running_server import RunningServer, running_server

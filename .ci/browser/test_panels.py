@@ -8,9 +8,9 @@ from pathlib import Path
 import hostile
 import pytest
 from benches.panels import PROMPT, ask, bench_of, path_of, verdicts_of
-from conftest import Faultless
 from playwright.sync_api import Page, expect
 
+from conftest import Faultless
 from gateway.tests.fake_upstream import FakeUpstream
 from gateway.tests.running_server import RunningServer, running_server
 
