@@ -13,12 +13,13 @@ from urllib.parse import parse_qs
 
 import orjson
 from channels.generic.http import AsyncHttpConsumer
+from django.db import DatabaseError
 from rest_framework.exceptions import APIException
 
 from gateway.asked import Asked, asked_of, raw_headers
 from gateway.conf import conf
 from gateway.errors import BadRequest, as_refusal
-from gateway.panel.elsewhere.looks import panels_elsewhere
+from gateway.panel.elsewhere.looks import LOOK_SECONDS, panels_elsewhere
 from gateway.panel.recorded import RecordedRun, ended_after, progress_in, recorded_reply, status_of
 from gateway.panel.run import check_collection, open_panel
 from gateway.panel.running import PanelRun, running_panels
@@ -125,7 +126,11 @@ class EventsConsumer(GatewayConsumer):
                 break
             if not await changed(conf.keepalive_seconds):
                 await self.write([b": seats are thinking\n\n"])
-            changed, reply = await self._look(panel_id, asked)
+            try:
+                changed, reply = await self._look(panel_id, asked)
+            except DatabaseError:
+                # It is away, and is asked again; meanwhile the panel is as it was.
+                await asyncio.sleep(LOOK_SECONDS)
         await self.write([_sse("end", {"status": status_of(reply), "panel": panel_id})])
         await self.send_body(b"")
 

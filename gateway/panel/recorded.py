@@ -6,13 +6,15 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
+from django.db import DatabaseError
+
 from evidence.models import Panel
 from evidence.selectors import panel_with_calls
 from evidence.selectors.progress import Progress
 from gateway.chat import ReplyMode
 from gateway.errors import NotAllowed, NotFound
 from gateway.panel import markdown
-from gateway.panel.elsewhere.looks import panels_elsewhere
+from gateway.panel.elsewhere.looks import LOOK_SECONDS, panels_elsewhere
 from gateway.panel.merge import why_not_merged
 from gateway.panel.request import Request
 from gateway.panel.size import estimate_text
@@ -57,7 +59,12 @@ class RecordedRun:
 
     async def _next(self, reply: PanelReply) -> PanelReply:
         await panels_elsewhere().changed(self.panel_id, progress_in(reply))
-        return await self._read()
+        try:
+            return await self._read()
+        except DatabaseError:
+            # It is away; the panel is waited for all the same.
+            await asyncio.sleep(LOOK_SECONDS)
+            return reply
 
     async def _read(self) -> PanelReply:
         request = self._request

@@ -196,6 +196,15 @@ def test_what_one_changes_of_the_roster_the_other_seats_by(upstream, one, other)
     one.load(bench_file(upstream.url, MODELS, changed) + LIMITS)
 
 
+def test_a_keys_requests_are_counted_over_both(upstream, tmp_path):
+    bench = bench_file(upstream.url, {"fast": MODELS["fast"]}, {"one": ["fast"]}) + LIMITS
+    with web_bench(tmp_path, bench, BENCHWARMERS_REQUIRE_KEYS="1") as guarded:
+        key = guarded.servers[0].manage("create_key", "app", "--rpm", "3").stdout.strip()
+        bearer = {"Authorization": f"Bearer {key}"}
+        asked = [ask(server, "often", model="bench/one", headers=bearer).status for server in guarded.servers * 2]
+    assert asked == [200, 200, 200, 429]
+
+
 def test_streams_open_no_channel_in_redis(bench, one):
     before = bench.redis.client.info("commandstats")
     assert ask(one, "no channel", model="bench/pair", stream=True).status == 200
