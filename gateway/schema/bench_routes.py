@@ -22,10 +22,12 @@ TAG: Schema = {
     "description": "A panel read back, as it is or as it goes; verdicts; what can be asked. In no format.",
 }
 _NO_NUL = r"^[^\x00]*$"
+# Blank to Python, and no white space to JSON Schema's expressions.
+_SPACES = r"\x1c-\x1f\x85"
 _CLAIMS = {
     "type": "array",
     "maxItems": MOST_CLAIMS,
-    "items": text(maxLength=LONGEST_CLAIM, pattern=r"^[^\x00]*[^\s\x00][^\x00]*$"),
+    "items": text(maxLength=LONGEST_CLAIM, pattern=rf"^[^\x00]*[^\s\x00{_SPACES}][^\x00]*$"),
 }
 
 SCHEMAS: Mapping[str, Schema] = {
