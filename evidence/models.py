@@ -98,6 +98,8 @@ class Call(models.Model):
         indexes = [
             # With the seat's name, so that leaving mergers out reads the index alone.
             models.Index(fields=["language_model", "shape", "-asked_at", "seat_name"], name="staleness"),
+            # The latest of every shape: by the one above all of a model's calls would be read, and sorted.
+            models.Index(fields=["language_model", "-asked_at"], name="latest_of_a_model"),
             models.Index(fields=["status"], condition=models.Q(status="running"), name="running"),
         ]
 

@@ -8,15 +8,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Exists, Max, Min, OuterRef
 
 from evidence.counting.tallies import Calls, keep, uncount
 from evidence.models import Call, Panel, PrunedPanel, Tally
 
 BATCH = 100
-# Between two batches, as a share of what the last one took: whoever waits for SQLite's one lock gets it.
-REST = 1.0
+# Between two batches, as a share of what the last one took: whoever waits for SQLite's one lock gets it; elsewhere, for the
+# panels of a batch alone.
+REST, REST_ELSEWHERE = 1.0, 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,7 @@ def prune_panels(before: datetime, *, after_each: Callable[[], None] = lambda: N
     `after_each` is called between batches, and may raise to end it there: what is gone by then is counted.
     """
     panels = calls = 0
+    rest = REST if connection.vendor == "sqlite" else REST_ELSEWHERE
     while True:
         started = time.monotonic()
         gone = _prune_batch(before)
@@ -40,7 +42,7 @@ def prune_panels(before: datetime, *, after_each: Callable[[], None] = lambda: N
             return Pruned(panels, calls)
         panels, calls = panels + gone.panels, calls + gone.calls
         after_each()
-        time.sleep((time.monotonic() - started) * REST)
+        time.sleep((time.monotonic() - started) * rest)
 
 
 @transaction.atomic
@@ -60,5 +62,6 @@ def _prune_batch(before: datetime) -> Pruned:
         emptied.delete()
     brought = Panel.objects.filter(pk__in=panels, format=Panel.BROUGHT_OVER).values_list("panel_id", flat=True)
     PrunedPanel.objects.bulk_create([PrunedPanel(panel_id=panel_id) for panel_id in brought], ignore_conflicts=True)
-    Panel.objects.filter(pk__in=panels).delete()
+    # Without their texts, which may be megabytes each.
+    Panel.objects.filter(pk__in=panels).only("pk").delete()
     return Pruned(len(panels), count)

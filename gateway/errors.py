@@ -22,7 +22,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.core.exceptions import SuspiciousOperation
-from django.db import OperationalError
+from django.db import InterfaceError, OperationalError
 from rest_framework.exceptions import APIException
 
 from gateway.telemetry.metrics import count_refusal
@@ -125,6 +125,6 @@ def _refusal_of(error: Exception) -> APIException:
         # Django's own limits, of what a query may hold.
         return BadRequest("The query cannot be read: it has too many fields, or is malformed.")
     logger.error("A gateway route failed", exc_info=error)
-    if isinstance(error, OperationalError):
+    if isinstance(error, OperationalError | InterfaceError):
         return Unavailable("The database does not answer. Try again in a moment.", wait=BUSY_WAIT_SECONDS)
     return APIException("The gateway failed on this request; its log says why.")
