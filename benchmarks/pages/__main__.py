@@ -15,6 +15,8 @@ from django.core.management import call_command
 from django.utils.module_loading import import_string
 
 MOST_MS, MOST_QUERIES = 400.0, 40
+# Of the clock: a database that is another process does its work there.
+MOST_CLOCK_MS = 1500.0
 
 
 def main() -> int:
@@ -40,10 +42,11 @@ def arguments() -> argparse.Namespace:
 
 def report(only: str) -> int:
     """Print a line a page as it is measured; returns the exit code."""
-    print(f"{'ms':>6} {'cpu ms':>7} {'queries':>8}   (at most {MOST_MS:.0f} ms of the processor and {MOST_QUERIES} queries)")
+    limits = f"at most {MOST_MS:.0f} ms of the processor, {MOST_CLOCK_MS:.0f} of the clock, {MOST_QUERIES} queries"
+    print(f"{'ms':>6} {'cpu ms':>7} {'queries':>8}   ({limits})")
     over = 0
     for cost in import_string("benchmarks.pages.visiting.costs")(only):
-        within = cost.status < 400 and cost.cpu < MOST_MS and cost.queries <= MOST_QUERIES
+        within = cost.status < 400 and cost.cpu < MOST_MS and cost.clock < MOST_CLOCK_MS and cost.queries <= MOST_QUERIES
         over += not within
         note = "" if within else f"   {f'status {cost.status}' if cost.status >= 400 else 'OVER'}"
         print(f"{cost.clock:6.0f} {cost.cpu:7.0f} {cost.queries:8}   {cost.path}{note}", flush=True)

@@ -42,7 +42,7 @@ def fill(calls: int = CALLS, models: int = MODELS, seed: int = 1) -> Bench:
     now = timezone.now()
     panels = _panels(bench, calls, chance, now)
     while batch := list(islice(panels, BATCH)):
-        _write(batch, chance)
+        write(batch, chance)
     make_again()
     _health(bench, now)
     return bench
@@ -84,15 +84,15 @@ def _panels(bench: Bench, calls: int, chance: random.Random, now: datetime) -> I
         collection, members = bench.collections[int(len(bench.collections) * chance.random() ** 2)]
         merged = chance.random() < 0.1
         at = now - timedelta(days=DAYS) * max(0.0, 1 - number / panels) - timedelta(seconds=chance.random() * 60)
-        panel = _panel(number, collection, "merged" if merged else "all", at)
+        panel = panel_of(number, collection, "merged" if merged else "all", at)
         seats = [(f"member{place}", model) for place, model in enumerate(members, 1)]
         seats += [(f"explorer{place}", chance.choice(bench.models)) for place in (1, 2)]
         seats += [("merger", members[0])] if merged else []
-        yield panel, [_call(panel, seat_name, model, chance) for seat_name, model in seats]
+        yield panel, [call_of(panel, seat_name, model, chance) for seat_name, model in seats]
         written, number = written + len(seats), number + 1
 
 
-def _panel(number: int, collection: Collection, reply: str, at: datetime) -> Panel:
+def panel_of(number: int, collection: Collection, reply: str, at: datetime) -> Panel:
     return Panel(
         panel_id=f"p{at:%Y%m%d-%H%M%S}-{number:04x}",
         asked_at=at,
@@ -108,7 +108,7 @@ def _panel(number: int, collection: Collection, reply: str, at: datetime) -> Pan
     )
 
 
-def _call(panel: Panel, seat_name: str, model: LanguageModel, chance: random.Random) -> Call:
+def call_of(panel: Panel, seat_name: str, model: LanguageModel, chance: random.Random) -> Call:
     status, seconds = _one_of(ENDINGS, chance), chance.lognormvariate(2, 0.8)
     return Call(
         panel=panel,
@@ -131,7 +131,8 @@ def _call(panel: Panel, seat_name: str, model: LanguageModel, chance: random.Ran
     )
 
 
-def _write(batch: list[tuple[Panel, list[Call]]], chance: random.Random) -> None:
+def write(batch: list[tuple[Panel, list[Call]]], chance: random.Random) -> None:
+    """Write panels and their calls, which have ended, with verdicts on some."""
     Panel.objects.bulk_create([panel for panel, _ in batch])
     calls = Call.objects.bulk_create([call for _, seats in batch for call in seats])
     verdicts = [_verdict(call, chance) for call in calls if call.status == "ok" and chance.random() < JUDGED]

@@ -27,6 +27,9 @@ MORE = (
     "/admin/evidence/tally/trends/?collection=bench%2Fgroup-0&days=365",
     "/admin/evidence/tally/owed/?shape=code",
     "/admin/evidence/tally/wrong/?shape=code",
+    "/admin/evidence/panel/?q=lock",
+    "/admin/evidence/panel/?q=nowhere-to-be-found",
+    "/admin/evidence/panel/?verdicts=owed&status=some",
 )
 
 

@@ -65,6 +65,12 @@ class PostgresCluster:
     def url(self, database: str = "bench") -> str:
         return f"postgres://bench@127.0.0.1:{self._port}/{database}"
 
+    def made(self, database: str) -> str:
+        """Make a database, and return its URL."""
+        where = ("-h", "127.0.0.1", "-p", str(self._port), "-U", "bench")
+        self._run("createdb", *where, database).check_returncode()
+        return self.url(database)
+
     def start(self) -> None:
         """Start it, on the port that it had before; another process may have been given a port that is chosen now."""
         chosen = self._port
@@ -122,7 +128,7 @@ def postgres_cluster(**settings: str) -> Iterator[PostgresCluster]:
     cluster = PostgresCluster(found, **settings)
     try:
         cluster.start()
-        cluster._run("createdb", "-h", "127.0.0.1", "-p", str(cluster._port), "-U", "bench", "bench").check_returncode()
+        cluster.made("bench")
         yield cluster
     finally:
         cluster.remove()
