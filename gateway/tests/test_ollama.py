@@ -125,7 +125,7 @@ def test_a_silence_is_kept_alive_with_lines_that_the_library_reads(upstream, tmp
             [line.response for line in client.generate("bench/late", "Hi.", stream=True)],
         ):
             assert pieces[1:3] == ["", ""]
-            assert "The answer is 42." in pieces[3]
+            assert "The answer is 42." in next(piece for piece in pieces[1:] if piece)
 
 
 def test_unicode_that_splits_lines_survives_the_library(server, client):

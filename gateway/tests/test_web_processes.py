@@ -164,7 +164,7 @@ def test_an_sdks_retry_at_the_same_moment_is_one_panel(bench, one, other, header
     for number in range(ROUNDS):
         prompt = f"retry-{len([h for h in headers if h])}-{number}-"
         asks = [
-            partial(ask, server, prompt, model="bench/pair", headers=sent)
+            partial(ask, server, prompt, model="bench/staggered", headers=sent)
             for server, sent in zip((one, other), headers, strict=True)
         ]
         replies = at_once(*asks)
