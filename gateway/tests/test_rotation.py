@@ -53,7 +53,7 @@ def test_twenty_callers_at_once_all_answer_and_explorers_share_the_work(rotating
     assert all(seat["status"] == "ok" for reply in replies for seat in reply.json["bench"]["seats"])
     assert len({reply.json["bench"]["panel"] for reply in replies}) == 100
     turns = Counter(alias for reply in replies for alias in explorers(reply))
-    # On PostgreSQL several panels are seated at once, and those of one moment may take the same explorer: the next make up for it.
+    # On PostgreSQL several panels are seated at once, and those of one moment may take the same explorer.
     assert max(turns.values()) - min(turns.values()) <= (2 if connection.vendor == "sqlite" else 10)
     assert "database is locked" not in rotating.log
     assert rotating.rows("select count(*) from evidence_call where status != 'ok'") == [(0,)]
