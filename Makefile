@@ -55,7 +55,7 @@ audit: $(DEV)
 bench: $(DEV)
 	@$(BIN)/python -m benchmarks $(ARGS)
 
-# Whatever /api-schema allows and forbids, asked of running servers by Schemathesis; EXAMPLES=20 for a quick look.
+# Whatever /api-schema allows and forbids, asked of running servers by Schemathesis; EXAMPLES=20 is a quick look, SEED=7 asks others.
 schema: $(DEV)
 	@data=$$(mktemp -d) && trap 'rm -rf "$$data"' EXIT && \
 		BENCH_DATA_DIR="$$data" $(BIN)/python -m pytest -c .ci/schema/pytest.ini --numprocesses 2 .ci/schema $(ARGS)

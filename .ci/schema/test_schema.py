@@ -24,6 +24,7 @@ CONFIG = Path(__file__).with_name("schemathesis.toml")
 # The most of each operation, for a quicker look. A key changes nothing but who may ask.
 EXAMPLES = int(os.environ.get("EXAMPLES", "500"))
 EXAMPLES_WITH_KEYS = 50
+SEED = os.environ.get("SEED", "")
 LONGEST_SECONDS = 3600
 MODELS = {"first": {"model": "say-Yes.", "vision": True}, "second": {"model": "say-No.", "vision": True}}
 COLLECTIONS = {"core": ["first"], "pair": ["first", "second"]}
@@ -72,6 +73,8 @@ def configured(examples: int = EXAMPLES) -> dict[str, Any]:
     """The configuration, with no more examples of any operation than these."""
     config: dict[str, Any] = tomllib.loads(CONFIG.read_text())
     config["hooks"] = str(CONFIG.with_name(config["hooks"]))
+    if SEED:
+        config |= {"seed": int(SEED), "generation": {**config["generation"], "deterministic": False}}
     for asked in (config, *config["operations"]):
         if "generation" in asked:
             asked["generation"]["max-examples"] = min(asked["generation"]["max-examples"], examples)
