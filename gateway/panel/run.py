@@ -27,7 +27,7 @@ from gateway.panel.shape import LONGEST_TEXT, ChosenShape, ShapeQuestion, choose
 from gateway.panel.size import refuse_if_too_large
 from gateway.telemetry.spans import panel_span, traceparent_of
 from gateway.upstream.contract import UpstreamError
-from gateway.workers import worker_pool
+from gateway.workers import room
 from gateway.workers.deciding import follow_pick, in_the_way, pick
 from gateway.workers.ledger import ledger
 from keys.services import Caller
@@ -157,13 +157,14 @@ def _seat_and_ask(opening: Opening, shape: ChosenShape) -> PanelRun:
         seat_explorers(table, candidates, stale, opening.explorer_seats)
     if not table.seated:
         raise nobody_seated(table)
-    worker_pool().admit(len(table.seated))
-    panel = write_down(request, opening.collection, shape, table, opening.reply)
     seats = table.seats()
+    with room().for_seats(len(seats)) as take:
+        panel = write_down(request, opening.collection, shape, table, opening.reply)
+        span = panel_span(request.trace, request.asked_at, panel)
+        below = traceparent_of(span)
+        jobs = [job.below(below) for job in seat_jobs(panel, seats, request.chat, opening.roster)]
+        answers = take(lambda: tuple(awaited_seats().ask(job) for job in jobs))
     choice = MergerChoice(named=opening.merger, collection=opening.collection, members=table.members, shape=shape.name)
-    span = panel_span(request.trace, request.asked_at, panel)
-    below = traceparent_of(span)
-    answers = tuple(awaited_seats().ask(job.below(below)) for job in seat_jobs(panel, seats, request.chat, opening.roster))
     merging = partial(merge, request.chat, choice, panel.id, traceparent=below) if opening.reply == "merged" else None
     return PanelRun(panel, request, seats=seats, answers=answers, merge=merging, span=span)
 
