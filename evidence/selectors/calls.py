@@ -14,7 +14,7 @@ from evidence.models import Call, IdempotencyKey, Panel, Tally, Verdict
 from evidence.storable import clean_text
 
 # Counting stops here, so that seating costs the same however long the log is; busier models are tied.
-MOST_COUNTED = 20
+MOST_COUNTED = 100
 
 # What a list shows of a call; an answer may be a megabyte.
 LISTED_CALL = ("panel_id", "seat_name", "nominated", "alias", "status", "error_kind", "seconds")
