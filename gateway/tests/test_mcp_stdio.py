@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import contextmanager
 
 from django.conf import settings
 from mcp import Client, StdioServerParameters
@@ -26,11 +27,32 @@ def environment(folder, **said):
     return os.environ | {"DJANGO_SETTINGS_MODULE": "benchsite.settings"} | own | said
 
 
-def run(folder, *arguments, sent="", **said):
-    command = [sys.executable, "manage.py", "mcp", *arguments]
-    return subprocess.run(
-        command, check=False, cwd=settings.BASE_DIR, env=environment(folder, **said), input=sent, capture_output=True, text=True
-    )
+@contextmanager
+def agent(folder, **said):
+    """The command as a client starts it. A client that closes standard input wants no answers any more, so these wait first."""
+    command = [sys.executable, "manage.py", "mcp"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, cwd=settings.BASE_DIR, env=environment(folder, **said), text=True, **pipes) as started:
+        try:
+            yield started
+        finally:
+            started.kill()
+
+
+def send(started, *lines):
+    started.stdin.write("".join(f"{line}\n" for line in lines))
+    started.stdin.flush()
+
+
+def answer(started, number):
+    """The answer to a call, and every line that came before it."""
+    before = []
+    for line in started.stdout:
+        said = json.loads(line)
+        if said.get("id") == number:
+            return said, before
+        before.append(said)
+    raise AssertionError(f"no answer to {number}: {started.stderr.read()}")
 
 
 def test_without_a_bench_each_call_says_how_to_start_one(tmp_path):
@@ -50,23 +72,27 @@ def test_without_a_bench_each_call_says_how_to_start_one(tmp_path):
 
 
 def test_standard_output_carries_the_protocol_alone(tmp_path):
-    calls = [
-        HELLO,
-        {"jsonrpc": "2.0", "method": "notifications/initialized"},
-        {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
-    ]
-    done = run(tmp_path, sent="".join(json.dumps(call) + "\n" for call in calls) + "no JSON\n")
-    assert done.returncode == 0
-    lines = [json.loads(line) for line in done.stdout.splitlines()]
-    assert {line["jsonrpc"] for line in lines} == {"2.0"} and {1, 2} <= {line.get("id") for line in lines}
-    assert "Traceback" not in done.stderr
+    listing = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+    with agent(tmp_path) as started:
+        send(started, json.dumps(HELLO), json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}))
+        answer(started, 1)
+        send(started, "no JSON", json.dumps(listing))
+        listed, before = answer(started, 2)
+        assert len(listed["result"]["tools"]) == 5
+        assert all(said["jsonrpc"] == "2.0" for said in before)
+        rest, complaints = started.communicate(timeout=30)
+        assert started.returncode == 0, complaints
+    assert rest == "" and "Traceback" not in complaints
     assert not list(tmp_path.rglob("*.sqlite3")), "it has no use for a database"
 
 
 def test_settings_that_a_server_would_refuse_stop_no_agent(tmp_path):
-    done = run(tmp_path, sent=json.dumps(HELLO) + "\n", BENCH_BIND="0.0.0.0")
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["result"]["serverInfo"]["name"] == "benchsite"
+    with agent(tmp_path, BENCH_BIND="0.0.0.0") as started:
+        send(started, json.dumps(HELLO))
+        said, _ = answer(started, 1)
+        assert said["result"]["serverInfo"]["name"] == "benchsite"
+        _, complaints = started.communicate(timeout=30)
+        assert started.returncode == 0, complaints
 
 
 def test_what_is_no_address_and_no_key_is_an_answer_without_its_secrets(tmp_path):
@@ -82,20 +108,14 @@ def test_what_is_no_address_and_no_key_is_an_answer_without_its_secrets(tmp_path
 
 
 def test_ctrl_c_ends_it_though_nothing_comes_in(tmp_path):
-    command = [sys.executable, "manage.py", "mcp"]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with subprocess.Popen(command, cwd=settings.BASE_DIR, env=environment(tmp_path), **pipes) as serving:
-        serving.stdin.write(json.dumps(HELLO).encode() + b"\n")
-        serving.stdin.flush()
-        assert serving.stdout.readline()
-        serving.send_signal(signal.SIGINT)
-        try:
-            assert serving.wait(10) == -signal.SIGINT
-        finally:
-            serving.kill()
+    with agent(tmp_path) as started:
+        send(started, json.dumps(HELLO))
+        answer(started, 1)
+        started.send_signal(signal.SIGINT)
+        assert started.wait(10) == -signal.SIGINT
 
 
 def test_its_help_has_an_example(tmp_path):
-    done = run(tmp_path, "--help")
-    assert done.returncode == 0
+    command = [sys.executable, "manage.py", "mcp", "--help"]
+    done = subprocess.run(command, check=True, cwd=settings.BASE_DIR, env=environment(tmp_path), capture_output=True, text=True)
     assert "BENCHWARMERS_URL=http" in done.stdout and '"mcpServers"' in done.stdout
