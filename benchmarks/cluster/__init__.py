@@ -1,0 +1,1 @@
+"""The bench as deploy/compose.yaml has it, on this machine and from Debian's packages: what faults and soaks run against."""

@@ -1,0 +1,45 @@
+"""nginx as deploy/nginx configures it, in a folder and on a port of the cluster's own."""
+
+import re
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks.processes import ROOT, StartError
+
+SITE = ROOT / "deploy" / "nginx" / "benchsite.conf"
+
+# What Debian's nginx.conf says around a site, with every path in the folder.
+AROUND = """\
+pid {folder}/nginx.pid;
+error_log stderr warn;
+worker_processes 1;
+events {{ worker_connections 16384; }}
+http {{
+    access_log off;
+    client_body_temp_path {folder}/body;
+    proxy_temp_path {folder}/proxy;
+    fastcgi_temp_path {folder}/fastcgi;
+    uwsgi_temp_path {folder}/uwsgi;
+    scgi_temp_path {folder}/scgi;
+    upstream bench {{
+        {servers}
+        keepalive 32;
+    }}
+    {site}
+}}
+"""
+
+
+def nginx_command(folder: Path, port: int, web_ports: Sequence[int]) -> list[str]:
+    """Write the configuration and return what starts it. Raises StartError where nginx is not installed."""
+    program = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
+    if not program:
+        raise StartError("nginx is not installed: apt-get install nginx-light")
+    site, listening = re.subn(r"listen 8080;", f"listen 127.0.0.1:{port};", SITE.read_text())
+    if listening != 1:
+        raise StartError(f"{SITE} does not listen on 8080 once")
+    servers = " ".join(f"server 127.0.0.1:{web} max_fails=2 fail_timeout=5s;" for web in web_ports)
+    configuration = folder / "nginx.conf"
+    configuration.write_text(AROUND.format(folder=folder, servers=servers, site=site))
+    return [program, "-p", str(folder), "-e", "stderr", "-c", str(configuration), "-g", "daemon off;"]
