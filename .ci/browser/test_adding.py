@@ -19,8 +19,6 @@ LOOKS = [(width, scheme) for width in (1280, 390) for scheme in ("light", "dark"
 DISCOVER = "/admin/collections_app/catalogentry/discover/"
 ONBOARDING = "/admin/collections_app/catalogentry/onboarding/"
 TAKE_IN = "from collections_app.tests.listed import take_in_snapshots; take_in_snapshots()"
-# A page's own share: the server answers in less than a third of a second, here with a browser beside it.
-SLOWEST_MS = 1000
 
 
 @pytest.fixture(scope="module")
@@ -102,8 +100,7 @@ def test_pages_fit_and_look_alike_wide_and_narrow_light_and_dark(
             for name, path in pages.items():
                 shown.goto(path)
                 wider = shown.evaluate("document.scrollingElement.scrollWidth - innerWidth")
-                waited = shown.evaluate("performance.getEntriesByType('navigation')[0].responseEnd")
-                assert (wider <= 0, waited < SLOWEST_MS) == (True, True), (name, width, wider, waited)
+                assert wider <= 0, (name, width, wider)
                 shown.screenshot(path=screenshots / f"adding-{name}.{width}.{scheme}.png", full_page="discover" in name)
 
 

@@ -137,9 +137,9 @@ def test_a_short_wait_is_waited_and_holds_nobody_else_up(bench, upstream):
     waiter.join()
     ((reply, took),) = replies
     assert seats(reply) == {"waiting": "ok"}
-    assert 1.5 < took < 10
+    assert 1.5 < took
     # What it waited is not what its provider took.
-    assert reply.json["bench"]["seats"][0]["seconds"] < 1
+    assert reply.json["bench"]["seats"][0]["seconds"] < took - 1
 
 
 def test_a_prompt_that_no_minute_has_room_for_is_refused_before_it_is_sent(bench, upstream):

@@ -33,7 +33,7 @@ def tried(models: list[LanguageModel]) -> dict[str, Tried]:
 def test_it_tells_who_answered_how_fast_and_why_another_did_not(upstream: FakeUpstream) -> None:
     outcomes = tried(made(upstream, "say-ready", "err-404", "err-402"))
     assert (outcomes["say-ready"].outcome, outcomes["say-ready"].said) == ("answered", "ready")
-    assert 0 < outcomes["say-ready"].seconds < 5
+    assert 0 < outcomes["say-ready"].seconds < 30
     assert (outcomes["err-404"].outcome, outcomes["err-404"].kind) == ("failed", "maybe_gone")
     assert "does not exist" in outcomes["err-404"].said
     assert "retire it" in outcomes["err-404"].to_do

@@ -25,7 +25,7 @@ def upstream() -> Iterator[FakeUpstream]:
 
 def failed(base_url: str, model: str, **settings: Any) -> tuple[UpstreamError, float]:
     """Ask, and return how it failed and after how many seconds."""
-    limits = {"connect_timeout": 0.3, "first_token_timeout": 0.3, "seat_timeout": 5}
+    limits = {"connect_timeout": 20, "first_token_timeout": 30, "seat_timeout": 60}
     target = Target(**{"protocol": "openai_chat", "base_url": base_url, "model": model, **limits, **settings})
     started = time.perf_counter()
     with pytest.raises(UpstreamError) as caught:
@@ -34,43 +34,43 @@ def failed(base_url: str, model: str, **settings: Any) -> tuple[UpstreamError, f
 
 
 def test_a_hung_stream_ends_and_keeps_what_had_come(upstream: FakeUpstream) -> None:
-    error, seconds = failed(upstream.url, "hung-stream")
+    error, seconds = failed(upstream.url, "hung-stream", first_token_timeout=1)
     assert error.kind == "timeout"
-    assert error.message == f"127.0.0.1:{upstream.port}: no further token for 0.3 s"
+    assert error.message == f"127.0.0.1:{upstream.port}: no further token for 1 s"
     assert error.partial == "The answer"
     assert error.status == 200
     assert error.first_token_seconds is not None
-    assert 0.3 <= seconds < 4
+    assert 1 <= seconds < 20
 
 
 @pytest.mark.parametrize("model", ["hung-headers", "drip-comments", "drip-bytes", "drip-headers", "slow-headers-2", "slow-2"])
 def test_a_first_token_is_not_awaited_for_ever(upstream: FakeUpstream, model: str) -> None:
-    error, seconds = failed(upstream.url, model)
+    error, seconds = failed(upstream.url, model, first_token_timeout=0.3)
     assert error.kind == "timeout"
     assert "no first token within 0.3 s" in error.message
     assert error.first_token_seconds is None
-    assert 0.3 <= seconds < 4
+    assert 0.3 <= seconds < 20
 
 
 @pytest.mark.parametrize("model", ["hung-headers", "hung-stream", "drip-comments", "drip-headers"])
 def test_the_whole_call_is_bounded_too(upstream: FakeUpstream, model: str) -> None:
-    error, seconds = failed(upstream.url, model, first_token_timeout=9, seat_timeout=0.4)
+    error, seconds = failed(upstream.url, model, seat_timeout=0.4)
     assert error.kind == "timeout"
     assert "no whole answer within 0.4 s" in error.message
-    assert 0.4 <= seconds < 6
+    assert 0.4 <= seconds < 20
 
 
 def test_an_upstream_that_reads_nothing_is_not_written_to_for_ever() -> None:
     with socket.create_server(("127.0.0.1", 0)) as deaf:
         long = (Message("user", (TextPart("word " * 4_000_000),)),)
-        limits = {"connect_timeout": 0.3, "first_token_timeout": 9, "seat_timeout": 0.5}
+        limits = {"connect_timeout": 0.3, "first_token_timeout": 30, "seat_timeout": 0.5}
         target = Target(protocol="openai_chat", base_url=f"http://127.0.0.1:{deaf.getsockname()[1]}", model="m", **limits)
         started = time.perf_counter()
         with pytest.raises(UpstreamError) as caught:
             complete(target, long)
         assert caught.value.kind == "timeout"
         assert "no whole answer within 0.5 s" in caught.value.message, "connecting is over: its limit is not for sending"
-        assert time.perf_counter() - started < 6
+        assert time.perf_counter() - started < 20
 
 
 @pytest.mark.parametrize(("model", "last_words"), [("hung-finish", 0.4), ("hung-end", 60)])
@@ -86,7 +86,7 @@ def test_a_finished_answer_is_whole_whatever_becomes_of_its_stream(
 
 
 def test_every_token_is_awaited_anew(upstream: FakeUpstream) -> None:
-    limits = {"connect_timeout": 0.3, "first_token_timeout": 0.3, "seat_timeout": 5}
+    limits = {"connect_timeout": 20, "first_token_timeout": 30, "seat_timeout": 60}
     target = Target(protocol="openai_chat", base_url=upstream.url, model="tick-0.03", **limits)
     assert complete(target, QUESTION).text == "tick " * 20
 
@@ -133,7 +133,7 @@ def test_each_fault_has_its_kind_and_its_words(
     assert words in error.message
     assert partial is None or error.partial == partial
     assert error.status in (None, 200) or 400 <= error.status < 600
-    assert seconds < 1
+    assert seconds < 15
 
 
 def test_a_wait_and_a_window_are_handed_on(upstream: FakeUpstream) -> None:
@@ -194,12 +194,12 @@ def test_an_upstream_that_accepts_no_connection_is_given_up() -> None:
         for caller in waiting:
             caller.setblocking(False)
             caller.connect_ex(full.getsockname())
-        error, seconds = failed(f"http://127.0.0.1:{full.getsockname()[1]}", "ok")
+        error, seconds = failed(f"http://127.0.0.1:{full.getsockname()[1]}", "ok", connect_timeout=0.3)
         for caller in waiting:
             caller.close()
     assert error.kind == "timeout"
     assert "no connection within 0.3 s" in error.message
-    assert seconds < 1
+    assert seconds < 15
 
 
 def test_failing_seats_neither_block_nor_confuse_each_other(upstream: FakeUpstream) -> None:

@@ -100,7 +100,7 @@ def test_a_streamed_answer_comes_back_whole(upstream: NativeUpstream) -> None:
         output_tokens=5,
         first_token_seconds=completion.first_token_seconds,
     )
-    assert 0 < completion.first_token_seconds < 1
+    assert 0 < completion.first_token_seconds < 10
     assert [delta.text for delta in deltas] == ["The ", "answer is 42.", ""]
 
 
