@@ -72,7 +72,7 @@ def test_what_outlasts_the_drain_is_recorded_as_interrupted(own_server):
     thread, _ = ask_in_background(own_server, "bench/long")
     started = time.monotonic()
     assert own_server.stop() == 0
-    assert 5.5 < time.monotonic() - started
+    assert time.monotonic() - started > 5.5
     thread.join()
     assert seats(own_server) == [("member1", "ok", "", "done "), ("member2", "error", "interrupted", "")]
 
