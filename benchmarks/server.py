@@ -37,12 +37,14 @@ class Product:
         command = ["-m", "benchmarks.profiled", str(profile)] if profile else ["manage.py"]
         return Server("product", [*command, "serve"], log=self.folder / "product.log", env=env, port=port)
 
-    def _manage(self, *command: str) -> None:
+    def _manage(self, *command: str) -> str:
+        """Run it, and return what it printed. Raises StartError."""
         done = subprocess.run(
             [sys.executable, "manage.py", *command], cwd=ROOT, env=self._env(), capture_output=True, text=True, check=False
         )
         if done.returncode:
             raise StartError(f"manage.py {command[0]} failed:\n{done.stdout[-2000:]}{done.stderr[-4000:]}")
+        return done.stdout
 
     def _env(self, **extra: str) -> dict[str, str]:
         """The environment without the machine's own BENCH settings, those of .env overridden too."""

@@ -72,6 +72,10 @@ class Cluster(Product):
         self._manage("migrate", "--verbosity", "0")
         self._manage("load_bench", str(self.folder / "bench.toml"))
 
+    def key(self, *arguments: str) -> str:
+        """A new gateway key's text, as `create_key` prints it."""
+        return self._manage("create_key", *arguments).strip()
+
     def _store(self, name: str, part: Part, stack: ExitStack) -> None:
         self.parts[name] = part
         stack.callback(part.stop)
