@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchmarks.processes import ROOT, StartError
 
-SITE = ROOT / "deploy" / "nginx" / "benchsite.conf"
+FILES = ROOT / "deploy" / "nginx"
 
 # What Debian's nginx.conf says around a site, with every path in the folder.
 AROUND = """\
@@ -22,10 +22,7 @@ http {{
     fastcgi_temp_path {folder}/fastcgi;
     uwsgi_temp_path {folder}/uwsgi;
     scgi_temp_path {folder}/scgi;
-    upstream bench {{
-        {servers}
-        keepalive 32;
-    }}
+    {upstream}
     {site}
 }}
 """
@@ -35,11 +32,19 @@ def nginx_command(folder: Path, port: int, web_ports: Sequence[int]) -> list[str
     """Write the configuration and return what starts it. Raises StartError where nginx is not installed."""
     program = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
     if not program:
-        raise StartError("nginx is not installed: apt-get install nginx-light")
-    site, listening = re.subn(r"listen 8080;", f"listen 127.0.0.1:{port};", SITE.read_text())
-    if listening != 1:
-        raise StartError(f"{SITE} does not listen on 8080 once")
-    servers = " ".join(f"server 127.0.0.1:{web} max_fails=2 fail_timeout=5s;" for web in web_ports)
+        raise StartError("nginx is not installed: apt-get install nginx")
+    servers = "".join(f"server 127.0.0.1:{web} max_fails=2 fail_timeout=5s;\n    " for web in web_ports)
+    upstream = _put(r"(server [^;]+;\s*)+", servers, FILES / "upstream.conf")
+    site = _put(r"listen 8080;", f"listen 127.0.0.1:{port};", FILES / "benchsite.conf")
     configuration = folder / "nginx.conf"
-    configuration.write_text(AROUND.format(folder=folder, servers=servers, site=site))
+    text = AROUND.format(folder=folder, upstream=upstream, site=site)
+    configuration.write_text(text.replace("/var/log/nginx/", f"{folder}/nginx-"))
     return [program, "-p", str(folder), "-e", "stderr", "-c", str(configuration), "-g", "daemon off;"]
+
+
+def _put(pattern: str, text: str, path: Path) -> str:
+    """The file with `text` in the one place that `pattern` finds. Raises StartError where it is not one."""
+    changed, places = re.subn(pattern, text, path.read_text())
+    if places != 1:
+        raise StartError(f"{path} has {pattern} {places} times, not once")
+    return changed
