@@ -1,13 +1,11 @@
 """Reading the call log. Writes nothing and ranks nobody."""
 
 from evidence.selectors.calls import (
-    MOST_COUNTED,
     VerdictCounts,
     call_named,
     panel_known_as,
     panel_with_calls,
     panels_listed,
-    staleness,
     useful_verdicts,
     verdict_counts,
     verdicts_owed,
@@ -22,12 +20,14 @@ from evidence.selectors.reading import (
     whole_request,
     whole_text,
 )
+from evidence.selectors.staleness import MOST_COUNTED, Staleness, staleness
 
 __all__ = [
     "MOST_COUNTED",
     "MOST_VERDICTS",
     "TEXTS",
     "Found",
+    "Staleness",
     "VerdictCounts",
     "Wanted",
     "call_named",

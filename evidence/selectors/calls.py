@@ -1,4 +1,4 @@
-"""Reading the call log: how long ago models were asked, panels with their seats, verdicts owed.
+"""Reading the call log: panels with their seats, verdicts owed.
 
 Writes nothing and ranks nobody.
 """
@@ -7,14 +7,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Exists, IntegerField, Max, OuterRef, Prefetch, QuerySet, Subquery, Sum
+from django.db.models import Exists, OuterRef, Prefetch, QuerySet, Sum
 
-from collections_app.models import LanguageModel
 from evidence.models import Call, IdempotencyKey, Panel, Tally, Verdict
 from evidence.storable import clean_text
-
-# Counting stops here, so that seating costs the same however long the log is; busier models are tied.
-MOST_COUNTED = 100
 
 # What a list shows of a call; an answer may be a megabyte.
 LISTED_CALL = ("panel_id", "seat_name", "nominated", "alias", "status", "error_kind", "seconds")
@@ -28,48 +24,11 @@ class VerdictCounts:
     owed: int
 
 
-class CountedSubquery(Subquery):
-    """How many rows a subquery returns; Count would ignore its limit."""
-
-    template = "(SELECT COUNT(*) FROM (%(subquery)s) AS counted)"
-    output_field = IntegerField()
-
-
-def staleness(shape: str, language_model_ids: Collection[int]) -> Mapping[int, tuple[datetime | None, int]]:
-    """Return, by model, when it was last asked on `shape` and how often, counted up to MOST_COUNTED.
-
-    One query, answered from the index alone, and one more where the log knows nothing of some: calls that it has forgotten
-    are older than all that it has. Members and explorers count; merging is another task.
-    """
-    asked = Call.objects.filter(language_model=OuterRef("pk"), shape=shape).exclude(seat_name=Call.MERGER).order_by("-asked_at")
-    rows = LanguageModel.objects.filter(pk__in=language_model_ids).order_by()
-    found: dict[int, tuple[datetime | None, int]] = {
-        pk: (last_asked, calls)
-        for pk, last_asked, calls in rows.values_list(
-            "pk", Subquery(asked.values("asked_at")[:1]), CountedSubquery(asked.values("asked_at")[:MOST_COUNTED])
-        )
-    }
-    unknown = [pk for pk, (last_asked, _) in found.items() if last_asked is None]
-    return found | _forgotten(shape, unknown) if unknown else found
-
-
-def _forgotten(shape: str, language_model_ids: Collection[int]) -> dict[int, tuple[datetime | None, int]]:
-    """The same by the calls that are not in the log any more; no model that was never asked."""
-    tallies = _tallies(shape, language_model_ids).filter(in_log=False)
-    counts = tallies.values_list("language_model").annotate(Max("last_asked"), Sum("asked"))
-    return {pk: (last_asked, min(asked, MOST_COUNTED)) for pk, last_asked, asked in counts}
-
-
 def useful_verdicts(shape: str, language_model_ids: Collection[int]) -> Mapping[int, tuple[int, int]]:
     """Return, by model, how many of its answers on `shape` were judged useful and how many judged. One query."""
-    counts = _tallies(shape, language_model_ids).values_list("language_model").annotate(Sum("useful"), Sum("not_useful"))
+    tallies = Tally.objects.filter(shape=shape, language_model__in=language_model_ids).exclude(seat=Tally.Seat.MERGER)
+    counts = tallies.order_by().values_list("language_model").annotate(Sum("useful"), Sum("not_useful"))
     return {pk: (useful, useful + not_useful) for pk, useful, not_useful in counts if useful + not_useful}
-
-
-def _tallies(shape: str, language_model_ids: Collection[int]) -> QuerySet[Tally]:
-    """Of members and explorers."""
-    tallies = Tally.objects.filter(shape=shape, language_model__in=language_model_ids).order_by()
-    return tallies.exclude(seat=Tally.Seat.MERGER)
 
 
 def panel_known_as(asked_by: str, key: str, *, since: datetime) -> IdempotencyKey | None:

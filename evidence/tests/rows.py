@@ -1,5 +1,6 @@
 """Rows to test with: `core` has asked fast and slow; the panel's seats are running until they are ended."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import count
@@ -9,6 +10,7 @@ from django.utils import timezone
 
 from collections_app.models import Endpoint, LanguageModel
 from evidence.models import Panel
+from evidence.selectors import staleness
 from evidence.services import PlannedSeat, record_calls, record_panel
 
 _numbers = count()
@@ -74,3 +76,10 @@ def end(panel: Panel, seat_name: str = "member1", **ending: Any) -> str:
     call_id = f"{panel.panel_id}.{seat_name}"
     record_calls([Ended(call=call_id, **ending)])
     return call_id
+
+
+def asked_on(shape: str, language_model_ids: Collection[int]) -> dict[int, tuple[datetime | None, int]]:
+    """When each model was last asked on a shape, and how often."""
+    found = staleness(shape, language_model_ids)
+    calls = found.calls(language_model_ids)
+    return {pk: (last_asked, calls[pk]) for pk, last_asked in found.last_asked.items()}

@@ -15,9 +15,9 @@ from collections_app.models import Collection, DecisionModel, Endpoint, Language
 from collections_app.selectors import members_of
 from collections_app.services.retirement import restore
 from evidence.models import Call, Panel, Tally, Verdict
-from evidence.selectors import staleness
 from evidence.selectors.standing import Wanted, records
 from evidence.tests.predecessor import CALLS, KEYS, OFFLOADS, SAMPLE, all_rows, counts, run, told
+from evidence.tests.rows import asked_on
 from keys.errors import KeyUnknown
 from keys.services import admit
 
@@ -129,7 +129,7 @@ def test_it_shows_on_the_leaderboard_and_in_rotation(report: dict[str, dict[str,
     assert (ok.asked, ok.answered, ok.useful, ok.claims_real, ok.claims_false) == (4, 4, 2, 2, 1)
     assert Tally.objects.filter(seat="explorer", alias="empty").exists()
     model = LanguageModel.objects.get(alias="empty")
-    assert staleness("quick", [model.pk])[model.pk] == (datetime(2026, 11, 30, 3, 6, 55, tzinfo=UTC), 1)
+    assert asked_on("quick", [model.pk])[model.pk] == (datetime(2026, 11, 30, 3, 6, 55, tzinfo=UTC), 1)
 
 
 def test_every_page_of_it_opens(report: dict[str, dict[str, Any]], admin_client: Any) -> None:

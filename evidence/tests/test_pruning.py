@@ -15,9 +15,9 @@ from evidence.again import KnownAs
 from evidence.counting.tallies import COUNTS
 from evidence.models import Call, IdempotencyKey, Panel, Tally, Verdict
 from evidence.pruning import Pruned, prune_panels
-from evidence.selectors import staleness, useful_verdicts
+from evidence.selectors import useful_verdicts
 from evidence.services import record_verdict
-from evidence.tests.rows import end, make_model, make_panel
+from evidence.tests.rows import asked_on, end, make_model, make_panel
 
 pytestmark = pytest.mark.django_db
 
@@ -37,7 +37,7 @@ def judge(panel: Panel, seat_name: str, useful: bool, **claims: list[str]) -> No
 
 def known() -> tuple[object, object]:
     models = [model.pk for model in LanguageModel.objects.all()]
-    last_asked = {pk: last for pk, (last, _) in staleness("general", models).items()}
+    last_asked = {pk: last for pk, (last, _) in asked_on("general", models).items()}
     return last_asked, useful_verdicts("general", models)
 
 
@@ -75,9 +75,9 @@ def test_rotation_and_judgement_know_as_much_as_before() -> None:
         prune_panels(before(days))
         assert known() == before_it
     slow = make_model("slow").pk
-    assert staleness("general", [slow])[slow][1] == 2
+    assert asked_on("general", [slow])[slow][1] == 2
     ended_panel(("member1", "slow"), days_ago=0)
-    last, _ = staleness("general", [slow])[slow]
+    last, _ = asked_on("general", [slow])[slow]
     assert last is not None and last > before(1)
 
 
@@ -104,7 +104,7 @@ def test_shapes_and_merging_are_kept_apart() -> None:
     prune_panels(before(1))
     kept = Tally.objects.order_by("shape", "seat").values_list("shape", "seat", "asked")
     assert list(kept) == [("code", "member", 1), ("code", "merger", 1), ("prose", "member", 1)]
-    assert staleness("code", [make_model("fast").pk])[make_model("fast").pk][1] == 1
+    assert asked_on("code", [make_model("fast").pk])[make_model("fast").pk][1] == 1
 
 
 def test_a_model_that_is_deleted_leaves_its_counts() -> None:

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings, strategies
 
 from evidence.models import Call, Panel
 from evidence.selectors import MOST_COUNTED, staleness
-from evidence.tests.rows import make_model, make_panel
+from evidence.tests.rows import asked_on, make_model, make_panel
 
 pytestmark = pytest.mark.django_db
 
@@ -18,7 +18,7 @@ def test_when_and_how_often_each_model_was_asked_on_a_shape():
     now = timezone.now()
     make_panel(("member1", "fast"), ("explorer1", "slow"), at=now - timedelta(minutes=9))
     make_panel(("member1", "fast"), at=now - timedelta(minutes=5))
-    assert staleness("general", [fast.pk, slow.pk, new.pk]) == {
+    assert asked_on("general", [fast.pk, slow.pk, new.pk]) == {
         fast.pk: (now - timedelta(minutes=5), 2),
         slow.pk: (now - timedelta(minutes=9), 1),
         new.pk: (None, 0),
@@ -29,27 +29,27 @@ def test_another_shape_and_merging_do_not_count():
     model = make_model("fast")
     make_panel(("member1", "fast"), shape="code")
     make_panel(("member1", "slow"), ("merger", "fast"))
-    assert staleness("general", [model.pk]) == {model.pk: (None, 0)}
+    assert asked_on("general", [model.pk]) == {model.pk: (None, 0)}
 
 
 def test_a_seat_counts_from_the_moment_it_is_asked():
     panel = make_panel(("member1", "fast"))
     model = make_model("fast")
     assert panel.calls.get().status == "running"
-    assert staleness("general", [model.pk]) == {model.pk: (panel.asked_at, 1)}
+    assert asked_on("general", [model.pk]) == {model.pk: (panel.asked_at, 1)}
 
 
 def test_models_that_were_not_named_are_left_out():
     make_panel()
-    assert staleness("general", []) == {}
-    assert list(staleness("general", [make_model("fast").pk])) == [make_model("fast").pk]
+    assert asked_on("general", []) == {}
+    assert list(asked_on("general", [make_model("fast").pk])) == [make_model("fast").pk]
 
 
 def test_counting_stops_where_it_no_longer_matters():
     model = make_model("fast")
     for number in range(MOST_COUNTED + 2):
         make_panel(("member1", "fast"), minutes_ago=number)
-    assert staleness("general", [model.pk])[model.pk][1] == MOST_COUNTED
+    assert asked_on("general", [model.pk])[model.pk][1] == MOST_COUNTED
 
 
 ASKED = strategies.tuples(
@@ -71,7 +71,7 @@ def test_the_query_agrees_with_counting_by_hand(asked):
     for alias, pk in models.items():
         ages = [minutes for name, shape, seat, minutes in asked if (name, shape) == (alias, "general") and seat != "merger"]
         last_asked = now - timedelta(minutes=min(ages)) if ages else None
-        assert staleness("general", models.values())[pk] == (last_asked, len(ages))
+        assert asked_on("general", models.values())[pk] == (last_asked, len(ages))
 
 
 @pytest.fixture
@@ -101,33 +101,31 @@ def long_log():
     return [model.pk for model in models]
 
 
-def plan_of_one_query(ids: list[int]) -> list[str]:
-    """The steps of the one query that it is, as the database tells them."""
+def plans(ids: list[int]) -> list[list[str]]:
+    """The steps of the two queries that there are, as the database tells them: when models were asked, and how often."""
     with CaptureQueriesContext(connection) as queries:
-        staleness("general", ids)
-    assert len(queries) == 1
+        staleness("general", ids).calls(ids)
+    assert len(queries) == 2
     explain = "EXPLAIN QUERY PLAN " if connection.vendor == "sqlite" else "EXPLAIN "
     with connection.cursor() as cursor:
-        cursor.execute(explain + queries[0]["sql"])
-        return [step[-1].strip() for step in cursor.fetchall()]
+        return [[step[-1].strip() for step in cursor.execute(explain + query["sql"]) or cursor] for query in queries]
 
 
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="reads SQLite's plan")
-def test_one_query_answered_from_the_index_alone(long_log):
-    plan = plan_of_one_query(long_log)
-    looks = [step for step in plan if "U0" in step]
-    assert len(looks) == 2
-    assert all(step.startswith("SEARCH U0 USING COVERING INDEX staleness (language_model_id=? AND shape=?") for step in looks)
-    assert [step for step in plan if step.startswith("SCAN")] == ["SCAN counted"]
-    assert not any("TEMP B-TREE" in step for step in plan)
+def test_queries_are_answered_from_the_index_alone(long_log):
+    last_asked, calls = plans(long_log)
+    for plan in (last_asked, calls):
+        (look,) = [step for step in plan if "U0" in step]
+        assert look.startswith("SEARCH U0 USING COVERING INDEX staleness (language_model_id=? AND shape=?"), plan
+        assert not any("TEMP B-TREE" in step for step in plan)
+    assert not any(step.startswith("SCAN") for step in last_asked)
+    assert [step for step in calls if step.startswith("SCAN")] == ["SCAN counted"]
 
 
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="reads PostgreSQL's plan")
-def test_one_query_answered_from_the_index_alone_on_postgresql(long_log):
-    plan = plan_of_one_query(long_log)
-    looks = [place for place, step in enumerate(plan) if "evidence_call" in step]
-    assert len(looks) == 2
-    for place in looks:
+def test_queries_are_answered_from_the_index_alone_on_postgresql(long_log):
+    for plan in plans(long_log):
+        (place,) = [place for place, step in enumerate(plan) if "evidence_call" in step]
         assert plan[place].startswith("->  Index Only Scan using staleness on evidence_call"), plan
         assert "language_model_id = " in plan[place + 1] and "shape = 'general'" in plan[place + 1]
-    assert not any("Sort" in step for step in plan)
+        assert not any("Sort" in step for step in plan)

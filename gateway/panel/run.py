@@ -153,8 +153,7 @@ def _seat_and_ask(opening: Opening, shape: ChosenShape) -> PanelRun:
     request, table = opening.request, opening.table
     if opening.explorer_seats > len(table.nominated):
         candidates = opening.roster.may_explore(shape.roles)
-        stale = staleness(shape.name, [model.pk for model in candidates])
-        seat_explorers(table, candidates, stale, opening.explorer_seats)
+        seat_explorers(table, candidates, partial(staleness, shape.name), opening.explorer_seats)
     if not table.seated:
         raise nobody_seated(table)
     seats = table.seats()

@@ -4,9 +4,11 @@ Chooses and explains; asks no model and writes nothing down.
 """
 
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import groupby
+from typing import Protocol
 
 from django.utils import timezone
 
@@ -15,15 +17,25 @@ from gateway.errors import BadRequest, Refusal, Unavailable
 from gateway.panel.size import fits
 from gateway.reply import SkippedSeat
 
-# When a model was last asked on the panel's shape, and how often; None: never.
-Staleness = Mapping[int, tuple[datetime | None, int]]
-
 NOBODY_WAIT_SECONDS = 60
+NEVER = float("-inf")
 _STATUS: dict[str, str] = {
     LanguageModel.Status.AD_HOC: "ad hoc: sits when named, never explores",
     LanguageModel.Status.RETIRING: "retiring: never explores",
     LanguageModel.Status.RETIRED: "retired: never called",
 }
+
+
+class Staleness(Protocol):
+    """When models were last asked on the panel's shape, None or no entry: never; and how often, of those that matter."""
+
+    @property
+    def last_asked(self) -> Mapping[int, datetime | None]: ...
+
+    def calls(self, language_model_ids: Collection[int], /) -> Mapping[int, int]: ...
+
+
+Look = Callable[[Collection[int]], Staleness]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,15 +116,21 @@ def seat_nominated(table: Table, nominated: Iterable[LanguageModel], explorer_se
         )
 
 
-def seat_explorers(table: Table, candidates: Iterable[LanguageModel], staleness: Staleness, seats: int) -> None:
+def seat_explorers(table: Table, candidates: Iterable[LanguageModel], look: Look, seats: int) -> None:
     """Fill the seats left with the stalest models that bring another opinion: no family line sits twice."""
+    left = seats - len(table.nominated) - len(table.explorers)
+    if left <= 0:
+        return
     lines = {line for model in table.seated for line in model.families}
-    for model in sorted(candidates, key=lambda model: _stalest_first(model, staleness)):
-        if len(table.nominated) + len(table.explorers) >= seats:
-            return
-        if not why_no_explorer(model, table) and lines.isdisjoint(model.families):
+    # Who cannot sit is not looked for: a model that merges and never explores may have no end of merges to be passed over.
+    able = [model for model in candidates if lines.isdisjoint(model.families) and not why_no_explorer(model, table)]
+    for model in _in_turn(able, look, lines):
+        if not table.has(model) and lines.isdisjoint(model.families):
             table.explorers.append(model)
             lines |= model.families
+            left -= 1
+            if not left:
+                return
 
 
 def why_no_explorer(model: LanguageModel, table: Table) -> str:
@@ -174,14 +192,26 @@ def _sits_already(model: LanguageModel, table: Table) -> str:
     return f"the same model as {twin.alias}, which sits" if twin else ""
 
 
-def turn(model: LanguageModel, staleness: Staleness) -> tuple[bool, float, int]:
-    """Whose turn it is to explore: the lowest first, and by lot among equals."""
-    asked_at, calls = staleness.get(model.pk, (None, 0))
-    return asked_at is not None, asked_at.timestamp() if asked_at else 0.0, calls
+def _in_turn(models: Sequence[LanguageModel], look: Look, lines: Set[str]) -> Iterator[LanguageModel]:
+    """The stalest first. Calls are counted of those alone that were last asked at one time, and only once it is their turn.
 
+    `lines`: families that sit by then, none of which is given a turn again.
+    """
+    if not models:
+        return
+    staleness = look([model.pk for model in models])
 
-def _stalest_first(model: LanguageModel, staleness: Staleness) -> tuple[bool, float, int, float]:
-    return *turn(model, staleness), random.random()  # noqa: S311 (a tie, no secret)
+    def last_asked(model: LanguageModel) -> float:
+        asked_at = staleness.last_asked.get(model.pk)
+        return asked_at.timestamp() if asked_at else NEVER
+
+    for asked_at, group in groupby(sorted(models, key=last_asked), last_asked):
+        tied = [model for model in group if lines.isdisjoint(model.families)]
+        random.shuffle(tied)
+        if len(tied) > 1 and asked_at != NEVER:
+            calls = staleness.calls([model.pk for model in tied])
+            tied.sort(key=lambda model: calls.get(model.pk, 0))
+        yield from tied
 
 
 def _same(model: LanguageModel, other: LanguageModel) -> bool:

@@ -1,5 +1,7 @@
 """Who sits: members, nominations, then the stalest explorers that bring another opinion."""
 
+from collections.abc import Collection
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -24,12 +26,34 @@ def model(number: int, family: str = "", **fields) -> LanguageModel:
     return LanguageModel(pk=number, **fields)
 
 
+@dataclass
+class Staleness:
+    """As tests say it: by model, when it was last asked and how often; `counted`: whose calls somebody wanted to know."""
+
+    known: dict[int, tuple[datetime, int]]
+    counted: list[int] = field(default_factory=list)
+    looked_for: list[int] = field(default_factory=list)
+
+    @property
+    def last_asked(self) -> dict[int, datetime | None]:
+        return {pk: last_asked for pk, (last_asked, _) in self.known.items()}
+
+    def calls(self, ids: Collection[int]) -> dict[int, int]:
+        self.counted += ids
+        return {pk: self.known[pk][1] for pk in ids}
+
+    def look(self, ids: Collection[int]) -> "Staleness":
+        self.looked_for += ids
+        return self
+
+
 def seat(members, candidates=(), nominated=(), *, staleness=None, limits=None, images=0, tokens=10) -> Table:
     limits = limits or Limits()
     table = Table(images=images, tokens=tokens)
     seat_members(table, members, nominated)
     seat_nominated(table, nominated, limits.explorers_beside)
-    seat_explorers(table, candidates, staleness or {}, limits.explorers_beside(len(table.members)))
+    known = staleness if isinstance(staleness, Staleness) else Staleness(staleness or {})
+    seat_explorers(table, candidates, known.look, limits.explorers_beside(len(table.members)))
     return table
 
 
@@ -81,6 +105,31 @@ def test_the_stalest_sit_first_and_never_asked_before_all():
 def test_ties_go_to_the_fewest_calls():
     staleness = {1: (LONG_AGO, 5), 2: (LONG_AGO, 2), 3: (LONG_AGO, 3)}
     assert list(names(seat([], [model(1), model(2), model(3)], staleness=staleness)).values()) == ["m2", "m3"]
+
+
+def test_calls_are_counted_of_nobody_whose_turn_they_do_not_settle():
+    known = {number: (LONG_AGO + timedelta(days=number // 3), 5 - number % 3) for number in range(1, 9)}
+    staleness = Staleness({9: (LONG_AGO - timedelta(days=1), 7)} | known)
+    assert list(names(seat([], [model(n) for n in range(1, 10)], staleness=staleness)).values()) == ["m9", "m2"]
+    assert sorted(staleness.counted) == [1, 2]
+
+
+def test_who_cannot_sit_is_not_looked_for_and_nobody_is_where_no_seat_is_left():
+    staleness, members = Staleness({}), [model(1, family="llama")]
+    candidates = [model(1, family="llama"), model(2, family="llama"), model(3, status="retiring"), model(4)]
+    assert list(names(seat(members, candidates, staleness=staleness)).values()) == ["m1", "m4"]
+    seat(members, candidates, staleness=staleness, limits=Limits(max_explorers=0))
+    assert staleness.looked_for == [4]
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), max_size=8), st.integers(0, 4))
+def test_whom_a_look_at_everybody_would_seat(asked, seats):
+    """As the rule says it: never asked first, then the oldest last call, then the fewest calls; lots only among equals."""
+    known = {pk: (LONG_AGO + timedelta(days=day), calls) for pk, (day, calls) in enumerate(asked) if day}
+    limits = Limits(max_calls=seats, max_explorers=seats)
+    seated = seat([], [model(pk) for pk in range(len(asked))], staleness=known, limits=limits).explorers
+    ranks = [(day > 0, day, calls if day else 0) for day, calls in asked]
+    assert [ranks[row.pk] for row in seated] == sorted(ranks)[:seats]
 
 
 def test_equal_staleness_is_settled_at_random():
@@ -215,7 +264,7 @@ def test_who_cools_down_is_skipped_with_until_when_and_frees_a_seat_and_explores
     table = resting("m1", "m2", "m3")
     seat_members(table, [model(1), model(4), model(5), model(6)], [])
     seat_nominated(table, [model(2)], Limits().explorers_beside)
-    seat_explorers(table, [model(3), model(7)], {}, Limits().explorers_beside(len(table.members)))
+    seat_explorers(table, [model(3), model(7)], Staleness({}).look, Limits().explorers_beside(len(table.members)))
     assert list(names(table).values()) == ["m4", "m5", "m6", "m7"]
     assert [(skipped.seat, skipped.alias) for skipped in table.skipped] == [("member", "m1"), ("explorer", "m2")]
     for skipped in table.skipped:

@@ -3,14 +3,14 @@
 Asks nobody, counts nothing against a limit, and takes no decision model's time: where one picks the shape, it is not asked.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from collections_app.models import Collection, LanguageModel
 from collections_app.roster import Roster
 from evidence.selectors import staleness
-from gateway.panel.seating import Staleness, Table, seat_explorers, seat_members, turn, why_no_explorer
+from gateway.panel.seating import NEVER, Table, seat_explorers, seat_members, why_no_explorer
 from gateway.panel.shape import GENERAL, VISION, ChosenShape, ShapeQuestion, choose_shape
 from gateway.panel.size import fits
 from gateway.reply import SkippedSeat
@@ -26,6 +26,22 @@ class Asked:
     shape: str = ""
     images: bool = False
     tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """When models were last asked on a shape, and how often: a panel counts those alone that it has to."""
+
+    last_asked: Mapping[int, datetime | None]
+    counts: Mapping[int, int]
+
+    def calls(self, language_model_ids: Iterable[int]) -> Mapping[int, int]:
+        return {pk: self.counts.get(pk, 0) for pk in language_model_ids}
+
+    def turn(self, model: LanguageModel) -> tuple[float, int, str]:
+        """Its place among those who may explore."""
+        asked_at = self.last_asked.get(model.pk)
+        return asked_at.timestamp() if asked_at else NEVER, self.counts.get(model.pk, 0), model.alias
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,20 +82,19 @@ class Outlook:
 
 
 def outlook(collection: Collection, members: Sequence[LanguageModel], asked: Asked, roster: Roster) -> Outlook:
-    """Seat a panel of these members. They, and the roster's models, know what is known of them: two queries."""
+    """Seat a panel of these members. They, and the roster's models, know what is known of them: three queries."""
     table = Table(images=int(asked.images), tokens=asked.tokens, cool_down_of=roster.cool_down_of)
     seat_members(table, members, ())
     seats = roster.limits.explorers_beside(len(table.members))
     shape = shape_of(collection, asked, roster, seats)
     candidates = roster.may_explore(shape.roles)
-    stale = staleness(shape.name, [model.pk for model in candidates]) if seats else {}
     able = [model for model in candidates if not why_no_explorer(model, table)]
     return Outlook(
         shape=shape,
         members=list(table.members),
         skipped=list(table.skipped),
         explorer_seats=seats,
-        queue=_queue(able, table, stale, seats) if seats else (),
+        queue=_queue(able, table, _counted(able, shape.name), seats) if seats else (),
         barred=_barred(table, shape, {model.pk for model in able}, roster) if seats else (),
         too_small=[model for model in table.members if not fits(asked.tokens, model)],
     )
@@ -103,25 +118,29 @@ def looked_at(roster: Roster) -> list[str]:
     return sorted(roster.shapes, key=lambda name: (name == VISION, name))
 
 
-def _queue(able: Sequence[LanguageModel], table: Table, stale: Staleness, seats: int) -> list[Candidate]:
+def _counted(models: Sequence[LanguageModel], shape: str) -> Counted:
+    looked = staleness(shape, [model.pk for model in models])
+    return Counted(looked.last_asked, looked.calls(looked.last_asked))
+
+
+def _queue(able: Sequence[LanguageModel], table: Table, stale: Counted, seats: int) -> list[Candidate]:
     """Those who may explore, in their turn, and how surely each is next."""
     drawn = [_drawn(able, table, stale, seats) for _ in range(DRAWS)]
     always, ever = frozenset.intersection(*drawn), frozenset.union(*drawn)
     members = {line for model in table.members for line in model.families}
-    ranked = sorted(able, key=lambda model: (turn(model, stale), model.alias))
-    return [_candidate(model, stale, always, ever, members, table) for model in ranked]
+    return [_candidate(model, stale, always, ever, members, table) for model in sorted(able, key=stale.turn)]
 
 
-def _drawn(able: Iterable[LanguageModel], table: Table, stale: Staleness, seats: int) -> frozenset[int]:
+def _drawn(able: Iterable[LanguageModel], table: Table, stale: Counted, seats: int) -> frozenset[int]:
     trial = replace(table, explorers=[], skipped=[], free_at=[])
-    seat_explorers(trial, able, stale, seats)
+    seat_explorers(trial, able, lambda _: stale, seats)
     return frozenset(model.pk for model in trial.explorers)
 
 
 def _candidate(
-    model: LanguageModel, stale: Staleness, always: frozenset[int], ever: frozenset[int], members: set[str], table: Table
+    model: LanguageModel, stale: Counted, always: frozenset[int], ever: frozenset[int], members: set[str], table: Table
 ) -> Candidate:
-    asked_at, calls = stale.get(model.pk, (None, 0))
+    asked_at, calls = stale.last_asked.get(model.pk), stale.counts.get(model.pk, 0)
     shared = members & model.families
     if model.pk in always:
         chance, why = "sits", "never asked on this shape" if asked_at is None else "longest without being asked"
