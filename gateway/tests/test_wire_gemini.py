@@ -51,6 +51,12 @@ def test_a_conversation_is_read_in_order():
     assert parse(STREAM).stream
 
 
+@pytest.mark.parametrize("role", ["model", "system", -1.5, None, ["user"]])
+def test_who_says_what_is_for_the_system_is_not_read(role):
+    chat = parse(systemInstruction={"role": role, "parts": [{"text": "Be brief."}]})
+    assert [(message.role, message.text) for message in chat.messages] == [("system", "Be brief."), ("user", "hi")]
+
+
 @pytest.mark.parametrize(
     "part",
     [
@@ -258,6 +264,7 @@ def test_a_count_is_asked_in_both_ways_and_counts_beside_tools():
         ({"contents": [{"role": "model", "parts": [{"text": "x", "thought": True}]}]}, "contents"),
         ({"systemInstruction": "Be brief."}, "systemInstruction"),
         ({"systemInstruction": {"parts": []}}, "systemInstruction.parts"),
+        ({"systemInstruction": {"role": "model", "parts": [{"text": "Hm.", "thought": True}]}}, "systemInstruction.parts"),
         ({"generationConfig": []}, "generationConfig"),
         ({"tools": {}}, "tools"),
         ({"cachedContent": "cachedContents/1"}, "cachedContent"),

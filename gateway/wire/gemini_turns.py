@@ -35,7 +35,7 @@ class CamelFields(Fields):
 
 def read_turns(body: Fields, ignored: list[str]) -> Iterator[Message]:
     """The conversation. A chat that streamed sends every chunk back as a turn: turns of the model in a row are one."""
-    read = [(_role(turn), _parts(turn, ignored)) for turn in _listed(body, "contents")]
+    read = [_read_turn(turn, ignored) for turn in _listed(body, "contents")]
     for role, turns in groupby(read, key=lambda turn: turn[0]):
         if role == "user":
             yield from (Message(role, parts) for _, parts in turns)
@@ -44,10 +44,10 @@ def read_turns(body: Fields, ignored: list[str]) -> Iterator[Message]:
 
 
 def read_system(body: Fields, ignored: list[str]) -> Iterable[Message]:
-    """What stands before the conversation, if anything does."""
+    """What stands before the conversation, if anything does; who is said to say it does not matter."""
     if body.get("systemInstruction") is None:
         return ()
-    return (Message("system", _parts(body.object("systemInstruction"), ignored)),)
+    return (Message("system", _spoken(body.object("systemInstruction"), ignored)),)
 
 
 def _run_on(turns: Sequence[tuple[Part, ...]]) -> tuple[Part, ...]:
@@ -58,6 +58,12 @@ def _run_on(turns: Sequence[tuple[Part, ...]]) -> tuple[Part, ...]:
         together = list(run)
         parts += [TextPart("".join(map(str, together)))] if is_text else together
     return tuple(parts)
+
+
+def _read_turn(turn: Fields, ignored: list[str]) -> tuple[Role, tuple[Part, ...]]:
+    role = _role(turn)
+    # A model's may come to nothing: its thoughts are not passed on.
+    return role, _parts(turn, ignored) if role == "assistant" else _spoken(turn, ignored)
 
 
 def _role(turn: Fields) -> Role:
@@ -74,9 +80,13 @@ def _role(turn: Fields) -> Role:
 
 
 def _parts(turn: Fields, ignored: list[str]) -> tuple[Part, ...]:
-    """What a turn says. Only a model's may come to nothing: its thoughts are not passed on."""
-    parts = tuple(part for fields in _listed(turn, "parts") if (part := _part(fields, ignored)))
-    if not parts and turn.get("role") != "model":
+    return tuple(part for fields in _listed(turn, "parts") if (part := _part(fields, ignored)))
+
+
+def _spoken(turn: Fields, ignored: list[str]) -> tuple[Part, ...]:
+    """What is said, and is not nothing."""
+    parts = _parts(turn, ignored)
+    if not parts:
         raise BadRequest(
             f'{turn.path("parts")} must hold at least one part, such as {{"text": "…"}}.', param=turn.path("parts")
         )

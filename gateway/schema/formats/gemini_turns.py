@@ -24,6 +24,7 @@ _NO_TOOLS: Mapping[str, Schema] = {
 }
 _NO_THOUGHT = one_of(False, None)
 _ABSENT: Schema = {"type": "null"}
+_ANYBODY: Schema = {"description": "Not read."}
 _PARTS = either(ref("GeminiPart"), listed(ref("GeminiPart"), least=1))
 _SAYS: Schema = {
     "properties": {"thought": _NO_THOUGHT},
@@ -48,7 +49,7 @@ SCHEMAS: Mapping[str, Schema] = {
             parts=or_null(either(ref("GeminiPart"), listed(ref("GeminiPart")))),
         ),
     ),
-    "GeminiSystem": {"allOf": [record(("parts",), role=one_of("user", "", None, "system"), parts=_PARTS), SPOKEN]},
+    "GeminiSystem": {"allOf": [record(("parts",), role=_ANYBODY, parts=_PARTS), SPOKEN]},
     "GeminiPart": {
         "type": "object",
         "description": "Text or an image; parts of tools are refused.",
