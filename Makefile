@@ -9,6 +9,8 @@ DEV := $(VENV)/installed-dev
 BROWSER := $(VENV)/installed-browser
 TESTERS := 4
 SDKS := $(VENV)/sdks
+DEPLOY := $(VENV)/deploy
+PEERS_IN := $(VENV)/peers
 JS := .ci/sdks/js
 AXE := .ci/browser/axe
 PACKAGES := benchsite gateway evidence keys collections_app
@@ -17,7 +19,7 @@ DEPLOYED := BENCHWARMERS_ADMIN_TOKEN=only-for-this-check BENCHWARMERS_PUBLIC_URL
 LOCK := $(BIN)/uv pip compile --quiet --generate-hashes --no-header --python-version 3.11 --universal
 
 .DELETE_ON_ERROR:
-.PHONY: install run test test-postgres lint audit bench schema sdks browser screenshots lock
+.PHONY: install run test test-postgres lint audit bench schema sdks browser screenshots deploy lock
 
 install: $(BASE)
 
@@ -52,7 +54,8 @@ lint: $(DEV)
 audit: $(DEV)
 	$(BIN)/python .ci/check_advisories.py --strict
 
-bench: $(DEV)
+# PEERS=1 installs the servers that are measured beside it, if they are not there: 800 MB.
+bench: $(DEV) $(if $(PEERS),$(PEERS_IN)/litellm/installed)
 	@$(BIN)/python -m benchmarks $(ARGS)
 
 # Whatever /api-schema allows and forbids, asked of running servers by Schemathesis; EXAMPLES=20 is a quick look, SEED=7 asks others.
@@ -74,6 +77,11 @@ browser: $(BROWSER) $(JS)/node_modules/installed $(AXE)/node_modules/installed
 screenshots: $(BROWSER)
 	@DJANGO_SETTINGS_MODULE=benchsite.settings PYTHONPATH=. $(BIN)/python .ci/screenshots/take.py $(ARGS)
 
+# Whether what deploy/ has is right and works, without Docker: read by linters, made as the image is, and run from Debian's packages.
+deploy: $(DEPLOY)/installed
+	@data=$$(mktemp -d) && trap 'rm -rf "$$data"' EXIT && \
+		BENCH_DATA_DIR="$$data" $(BIN)/python -m pytest -c .ci/deploy/pytest.ini --numprocesses 2 --dist loadfile .ci/deploy $(ARGS)
+
 # The pins of pyproject.toml with everything that they need, and the hash of every file.
 lock: $(DEV)
 	$(LOCK) pyproject.toml -o requirements.txt
@@ -83,6 +91,8 @@ lock: $(DEV)
 	$(LOCK) --group local --no-deps -o requirements-local.txt
 	$(LOCK) --group sdks -o .ci/sdks/requirements-previous.txt
 	$(LOCK) --group llm -o .ci/sdks/requirements-llm.txt
+	$(LOCK) --group litellm -o benchmarks/peers/requirements-litellm.txt
+	$(LOCK) --group deploy -o .ci/deploy/requirements.txt
 	$(LOCK) --group browser -c requirements-dev.txt -o .ci/browser/requirements.txt
 
 $(VENV)/pyvenv.cfg:
@@ -107,6 +117,18 @@ $(BROWSER): .ci/browser/requirements.txt $(DEV)
 
 $(SDKS)/%/installed: .ci/sdks/requirements-%.txt $(DEV)
 	@echo "Installing $(notdir $<) into $(@D)"
+	@$(PYTHON) -m venv $(@D)
+	@$(@D)/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r $<
+	@touch $@
+
+$(PEERS_IN)/%/installed: benchmarks/peers/requirements-%.txt $(DEV)
+	@echo "Installing $(notdir $<) into $(@D)"
+	@$(PYTHON) -m venv $(@D)
+	@$(@D)/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r $<
+	@touch $@
+
+$(DEPLOY)/installed: .ci/deploy/requirements.txt $(DEV)
+	@echo "Installing what reads the files of deploy/ into $(@D)"
 	@$(PYTHON) -m venv $(@D)
 	@$(@D)/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r $<
 	@touch $@

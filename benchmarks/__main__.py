@@ -1,4 +1,4 @@
-"""`python -m benchmarks`: start everything, measure the product and the bare fan-out in turn, print the table.
+"""`python -m benchmarks`: start everything, measure the product, the bare fan-out and a peer in turn, print the table.
 
 Needs no network and no configuration; everything runs on this machine and ends with the run.
 """
@@ -16,15 +16,16 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.driver import callers, load
+from benchmarks.peers.litellm_proxy import LiteLLM
 from benchmarks.processes import Server, StartError
-from benchmarks.report import report
+from benchmarks.report import missed, report
 from benchmarks.results import Results, Summary, machine, read_summary
 from benchmarks.scenarios import SCENARIOS, Plan, Scenario, body
 from benchmarks.server import Product
 
-FULL = Plan(rounds=3, single_panels=50, load_seconds=3.0, stream_panels=20)
-QUICK = Plan(rounds=1, single_panels=25, load_seconds=1.5, stream_panels=10)
-QUICK_SCENARIOS = ("latency", "load8", "load32", "stream", "burst")
+FULL = Plan(rounds=3, single_panels=50, load_seconds=3.0, stream_panels=40)
+QUICK = Plan(rounds=1, single_panels=25, load_seconds=1.5, stream_panels=10, stream_waves=3)
+QUICK_SCENARIOS = ("latency", "load32", "stream", "stream20", "burst")
 OPEN_FILES = 8192
 PROFILE_SECONDS = 30
 
@@ -49,6 +50,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--only", type=scenario_names, metavar="NAME,...", help=f"of {', '.join(SCENARIOS)}")
     parser.add_argument("--rounds", type=int, help="instead of 3 (1 with --quick)")
     parser.add_argument("--chunks", type=int, default=8, help="events in which the upstream streams an answer (default 8)")
+    parser.add_argument("--no-peers", action="store_true", help="leave out those that are installed, as --quick does")
     parser.add_argument("--json", type=Path, metavar="FILE", help="keep every figure of every round here")
     parser.add_argument("--against", type=earlier_run, metavar="FILE", help="an earlier --json, shown beside this run")
     parser.add_argument("--profile", type=Path, metavar="FILE", help="measure nothing; write where the CPU time of load8 goes")
@@ -70,28 +72,32 @@ def scenario_names(text: str) -> tuple[str, ...]:
 
 
 def measure(args: argparse.Namespace, folder: Path) -> int:
-    """Run the scenarios and print the report. 1 when a panel failed: such figures say nothing."""
-    plan = QUICK if args.quick else FULL
-    results = Results({**machine(), "rounds": args.rounds or plan.rounds, "chunks": args.chunks})
+    """Run the scenarios and print the report. 1 when a target is missed, or when a panel failed: such figures say nothing."""
+    plan, peers = QUICK if args.quick else FULL, LiteLLM.is_installed() and not (args.no_peers or args.quick)
+    results = Results({**machine(), "rounds": args.rounds or plan.rounds, "chunks": args.chunks, "peers": peers})
     chosen = [SCENARIOS[name] for name in args.only or (QUICK_SCENARIOS if args.quick else SCENARIOS)]
     with upstream(folder, args.chunks) as mock:
         product = Product(folder, mock.url)
         product.prepare()
         for seat_workers in dict.fromkeys(scenario.seat_workers for scenario in chosen):
             group = [scenario for scenario in chosen if scenario.seat_workers == seat_workers]
-            with product.serving(seat_workers=seat_workers) as served, fan_out(folder, mock) as floor:
-                asyncio.run(in_turn(group, (served, floor), plan, results))
+            with contextlib.ExitStack() as servers:
+                floor = servers.enter_context(fan_out(folder, mock))
+                served = servers.enter_context(product.serving(seat_workers=seat_workers))
+                asked_of_peers = peers and any(scenario.peers for scenario in group)
+                beside = [servers.enter_context(LiteLLM(folder, mock.url))] if asked_of_peers else []
+                asyncio.run(in_turn(group, (served, floor, *beside), plan, results))
     print(report(results, before=args.against))
     if args.json:
         results.write(args.json)
-    return 1 if results.errors() else 0
+    return 1 if results.errors() or missed(results) else 0
 
 
 async def in_turn(scenarios: Sequence[Scenario], servers: Sequence[Server], plan: Plan, results: Results) -> None:
     """Every scenario on every server, one after the other in each round, so that both see the same machine."""
     for scenario in scenarios:
         for number in range(1, 1 + (scenario.rounds or results.machine["rounds"])):
-            for server in servers:
+            for server in servers if scenario.peers else servers[:2]:
                 print(f"{scenario.name}: {scenario.about}, round {number}, {server.name} ...", file=sys.stderr)
                 results.add(scenario.name, server.name, await scenario.measure(server, plan))
 

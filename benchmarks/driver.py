@@ -92,7 +92,10 @@ def fault(status: int, received: bytes, *, streams: bool) -> str:
     if status != 200:
         return f"status {status}: {received[:200].decode(errors='replace')}"
     try:
-        bench = (_last_event(received) if streams else orjson.loads(received))["bench"]
+        reply = _last_event(received) if streams else orjson.loads(received)
+        if isinstance(reply, list):
+            return _fault_of_a_list(reply)
+        bench = reply["bench"]
         seats = bench["seats"]
     except (ValueError, KeyError, TypeError, StopIteration) as error:
         return f"not a panel's reply ({error!r}): {received[-200:].decode(errors='replace')}"
@@ -102,6 +105,12 @@ def fault(status: int, received: bytes, *, streams: bool) -> str:
     if len(seats) != SEATS or bench["degraded"]:
         return f"{len(seats)} seats of {SEATS}, skipped: {bench.get('skipped')}"
     return ""
+
+
+def _fault_of_a_list(completions: list[Any]) -> str:
+    """The same for a reply that is a list of completions, one a model. Raises KeyError and TypeError for anything else."""
+    answers = [completion["choices"][0]["message"]["content"] for completion in completions]
+    return "" if [len(answer) for answer in answers] == [ANSWER_BYTES] * SEATS else f"{len(answers)} answers, or a short one"
 
 
 def _last_event(received: bytes) -> Any:

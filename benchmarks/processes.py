@@ -41,6 +41,9 @@ class Server:
     `command` is what Python runs, with "{port}" for the port. Raises StartError.
     """
 
+    python = sys.executable
+    ready_path = "/healthz"
+
     def __init__(
         self, name: str, command: Sequence[str], *, log: Path, env: Mapping[str, str], port: int | None = None
     ) -> None:
@@ -48,7 +51,7 @@ class Server:
         self.port = port or free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.log = log
-        self._command = [sys.executable, *(part.replace("{port}", str(self.port)) for part in command)]
+        self._command = [self.python, *(part.replace("{port}", str(self.port)) for part in command)]
         self._env = dict(env)
 
     def __enter__(self) -> Self:
@@ -68,6 +71,10 @@ class Server:
     @property
     def pid(self) -> int:
         return self._process.pid
+
+    def model_for(self, collection: str) -> str:
+        """What a request names as its model to have a collection answer."""
+        return collection
 
     def stop(self) -> None:
         self._process.terminate()
@@ -100,11 +107,11 @@ class Server:
         deadline = time.monotonic() + READY_SECONDS
         while time.monotonic() < deadline and self._process.poll() is None:
             try:
-                with _DIRECT.open(f"{self.url}/healthz", timeout=2):
+                with _DIRECT.open(f"{self.url}{self.ready_path}", timeout=2):
                     return
             except (urllib.error.URLError, OSError):
                 time.sleep(0.05)
-        raise StartError(f"{self.name} did not answer on {self.url}/healthz:\n{self.tail()}")
+        raise StartError(f"{self.name} did not answer on {self.url}{self.ready_path}:\n{self.tail()}")
 
 
 def _peak_bytes(process: psutil.Process) -> int:

@@ -22,7 +22,7 @@ from benchmarks.scenarios import Round, percentile
 Summary = dict[str, dict[str, float]]
 
 # Of everything a server answered in the run, not the median of rounds: a round is too short to have a 99th percentile.
-POOLED = {"added_seconds": "added", "panel_seconds": "panel"}
+POOLED = {"added_seconds": "added", "panel_seconds": "panel", "first_byte_seconds": "first_byte"}
 
 
 @dataclass(slots=True)
@@ -37,10 +37,14 @@ class Results:
 
     def summary(self) -> dict[str, Summary]:
         """Scenario -> server -> figure."""
-        return {
+        found = {
             scenario: {server: summarise(rounds) for server, rounds in servers.items()}
             for scenario, servers in self.rounds.items()
         }
+        for server, figures in found.get("load64", {}).items():
+            if fewer := found.get("load32", {}).get(server):
+                figures["over_32"] = figures["panels_per_second"] / fewer["panels_per_second"]
+        return found
 
     def errors(self) -> dict[str, list[str]]:
         """What went wrong, by "scenario, server", nothing where all went well."""
@@ -70,6 +74,7 @@ def summarise(rounds: Sequence[Round]) -> dict[str, float]:
         pooled = [seconds for measured in rounds for seconds in measured.raw.get(series, ())]
         if pooled:
             figures[f"{name}_p99_ms"] = 1000 * percentile(pooled, 0.99)
+            figures[f"{name}_worst_ms"] = 1000 * max(pooled)
     panels, errors = (sum(counts) for counts in zip(*((each.panels, len(each.errors)) for each in rounds), strict=True))
     return {**figures, "panels": panels, "errors": errors}
 

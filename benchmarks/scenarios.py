@@ -25,6 +25,7 @@ class Plan:
     single_panels: int
     load_seconds: float
     stream_panels: int
+    stream_waves: int = 10
     burst_panels: int = 200
     most_seconds: float = 20.0
 
@@ -47,6 +48,8 @@ class Scenario:
     name: str
     measure: Measure
     about: str
+    # Whether the peers can be asked it.
+    peers: bool = False
     # The product's BENCH_SEAT_WORKERS, where its default would make callers wait for a seat.
     seat_workers: int | None = None
     rounds: int | None = None
@@ -65,7 +68,7 @@ def body(collection: str, *, stream: bool = False) -> dict[str, Any]:
 
 async def added_latency(server: Server, plan: Plan) -> Round:
     """One caller: how much longer than the slowest seat's upstream a panel takes."""
-    asked, slowest = body("bench/five"), SLOWEST["bench/five"]
+    asked, slowest = body(server.model_for("bench/five")), SLOWEST["bench/five"]
     async with callers() as session:
         await load(session, server.url, asked, concurrency=1, panels=5, seconds=plan.most_seconds)
         seen = await load(session, server.url, asked, concurrency=1, panels=plan.single_panels, seconds=plan.most_seconds)
@@ -77,14 +80,18 @@ async def added_latency(server: Server, plan: Plan) -> Round:
 def at_once(concurrency: int, collection: str = "bench/five") -> Measure:
     async def throughput(server: Server, plan: Plan) -> Round:
         """So many callers, each asking again at once: panels a second, and the server's CPU for each."""
-        asked = body(collection)
+        asked = body(server.model_for(collection))
         async with callers() as session:
             await load(session, server.url, asked, concurrency=concurrency, panels=2 * concurrency, seconds=plan.most_seconds)
             before = server.cpu_seconds()
             seen = await load(session, server.url, asked, concurrency=concurrency, panels=100_000, seconds=plan.load_seconds)
             spent = server.cpu_seconds() - before
         answered = len(seen.panels) - len(seen.errors)
-        figures = {"panels_per_second": answered / seen.seconds, "cpu_ms": 1000 * spent / max(1, answered)}
+        figures = {
+            "panels_per_second": answered / seen.seconds,
+            "cpu_ms": 1000 * spent / max(1, answered),
+            "panels_per_cpu_second": answered / spent if spent else float("nan"),
+        }
         return Round(figures=figures, panels=len(seen.panels), errors=seen.errors, raw=_seconds(seen))
 
     return throughput
@@ -92,32 +99,36 @@ def at_once(concurrency: int, collection: str = "bench/five") -> Measure:
 
 async def burst(server: Server, plan: Plan) -> Round:
     """Everybody at once, on seats that take five seconds."""
+    warm_up, asked, count = body(server.model_for("bench/five")), body(server.model_for("bench/slow5")), plan.burst_panels
     async with callers() as session:
-        await load(session, server.url, body("bench/five"), concurrency=1, panels=3, seconds=plan.most_seconds)
+        await load(session, server.url, warm_up, concurrency=1, panels=3, seconds=plan.most_seconds)
     before = server.cpu_seconds()
-    count = plan.burst_panels
     async with callers() as session:
-        seen = await load(session, server.url, body("bench/slow5"), concurrency=count, panels=count, seconds=plan.most_seconds)
+        seen = await load(session, server.url, asked, concurrency=count, panels=count, seconds=plan.most_seconds)
     spent = server.cpu_seconds() - before
     figures = {"wall_s": seen.seconds, "peak_mib": server.peak_mib(), "cpu_ms": 1000 * spent / len(seen.panels)}
     return Round(figures=figures, panels=len(seen.panels), errors=seen.errors, raw=_seconds(seen))
 
 
-async def stream(server: Server, plan: Plan) -> Round:
-    """One caller of a stream: when its first byte comes, and the text of the first seat (which takes 50 ms)."""
-    asked = body("bench/five", stream=True)
-    async with callers() as session:
-        await load(session, server.url, asked, concurrency=1, panels=3, seconds=plan.most_seconds)
-        seen = await load(session, server.url, asked, concurrency=1, panels=plan.stream_panels, seconds=plan.most_seconds)
-    first_byte = [panel.first_byte for panel in seen.panels if panel.first_byte is not None and not panel.error]
-    first_section = [panel.first_section for panel in seen.panels if panel.first_section is not None and not panel.error]
-    figures = {
-        "first_byte_ms": 1000 * percentile(first_byte, 0.5),
-        "first_section_ms": 1000 * percentile(first_section, 0.5),
-        "whole_ms": 1000 * percentile([panel.seconds for panel in seen.panels if not panel.error], 0.5),
-    }
-    raw = {"first_byte_seconds": first_byte, "first_section_seconds": first_section}
-    return Round(figures=figures, panels=len(seen.panels), errors=seen.errors, raw=raw)
+def streams(concurrency: int) -> Measure:
+    async def first_bytes(server: Server, plan: Plan) -> Round:
+        """So many callers of streams: when the first byte comes, and the text of the first seat (which takes 50 ms)."""
+        asked, count = body("bench/five", stream=True), max(plan.stream_panels, plan.stream_waves * concurrency)
+        async with callers() as session:
+            await load(session, server.url, asked, concurrency=concurrency, panels=2 * concurrency, seconds=plan.most_seconds)
+            seen = await load(session, server.url, asked, concurrency=concurrency, panels=count, seconds=plan.most_seconds)
+        well = [panel for panel in seen.panels if not panel.error]
+        first_byte = [panel.first_byte for panel in well if panel.first_byte is not None]
+        first_section = [panel.first_section for panel in well if panel.first_section is not None]
+        figures = {
+            "first_byte_ms": 1000 * percentile(first_byte, 0.5),
+            "first_section_ms": 1000 * percentile(first_section, 0.5),
+            "whole_ms": 1000 * percentile([panel.seconds for panel in well], 0.5),
+        }
+        raw = {"first_byte_seconds": first_byte, "first_section_seconds": first_section}
+        return Round(figures=figures, panels=len(seen.panels), errors=seen.errors, raw=raw)
+
+    return first_bytes
 
 
 def _seconds(seen: Load) -> dict[str, list[float]]:
@@ -127,11 +138,13 @@ def _seconds(seen: Load) -> dict[str, list[float]]:
 SCENARIOS = {
     scenario.name: scenario
     for scenario in (
-        Scenario(name="latency", measure=added_latency, about="five seats, one caller"),
-        Scenario(name="load8", measure=at_once(8), about="five seats, 8 callers"),
-        Scenario(name="load32", measure=at_once(32), about="five seats, 32 callers"),
+        Scenario(name="latency", measure=added_latency, about="five seats, one caller", peers=True),
+        Scenario(name="load8", measure=at_once(8), about="five seats, 8 callers", peers=True),
+        Scenario(name="load32", measure=at_once(32), about="five seats, 32 callers", peers=True),
+        Scenario(name="load64", measure=at_once(64), about="five seats, 64 callers", peers=True),
         Scenario(name="explorers", measure=at_once(8, "bench/explore"), about="three members, two explorers, 8 callers"),
-        Scenario(name="stream", measure=stream, about="five seats streamed, one caller"),
-        Scenario(name="burst", measure=burst, about="200 panels at once on 5 s seats", seat_workers=1200, rounds=1),
+        Scenario(name="stream", measure=streams(1), about="five seats streamed, one caller"),
+        Scenario(name="stream20", measure=streams(20), about="five seats streamed, 20 callers"),
+        Scenario(name="burst", measure=burst, about="200 panels at once on 5 s seats", peers=True, seat_workers=1200, rounds=1),
     )
 }
