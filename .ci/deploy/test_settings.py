@@ -93,9 +93,8 @@ def test_every_file_that_compose_mounts_is_there() -> None:
 
 
 def test_a_stop_waits_longer_than_the_bench_needs() -> None:
-    drained = (
-        number("BENCH_DRAIN_SECONDS") + 5 + 2
-    )  # what a stop waits for a database, and for last words (benchsite/server.py)
+    # Beside that, a stop waits for the database, and for last words (benchsite/server.py).
+    drained = number("BENCH_DRAIN_SECONDS") + 5 + 2
     waits = [seconds(one["stop_grace_period"]) for one in OURS.values()]
     waits += [pod["terminationGracePeriodSeconds"] - 5 for name, pod, _ in pods() if name in ("web", "worker")]
     waits += [float(unit(name)["TimeoutStopSec"][0]) for name in UNITS if "TimeoutStopSec" in unit(name)]

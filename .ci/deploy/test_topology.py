@@ -1,4 +1,4 @@
-"""The services of compose.yaml, started from Debian's packages, through nginx: a panel, a stream, pages, refusals, a process that dies."""
+"""What compose.yaml has, started from Debian's packages and asked through nginx: panels, streams, pages, refusals, a death."""
 
 import asyncio
 import json

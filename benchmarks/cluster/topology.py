@@ -128,7 +128,7 @@ class Cluster(Product):
             "REDIS_URL": self.redis_url,
             "BENCH_WORKER_POOL": POOL,
             "BENCH_TRUSTED_PROXIES": "127.0.0.1",
-            "BENCH_ALLOWED_HOSTS": f"127.0.0.1:{self.port}",
+            "BENCHWARMERS_PUBLIC_URL": self.url,
             "BENCH_DAILY_JOBS": "1",
         }
         return super()._env(**{**ours, **self._settings, **extra})
