@@ -182,7 +182,10 @@ class Tally(models.Model):
         # Merging others' answers is another task, and counted apart wherever models are compared.
         MERGER = "merger"
 
-    language_model = models.ForeignKey(LanguageModel, on_delete=models.SET_NULL, null=True, related_name="tallies")
+    # By the index below, which begins with it.
+    language_model = models.ForeignKey(
+        LanguageModel, on_delete=models.SET_NULL, null=True, related_name="tallies", db_index=False
+    )
     alias = models.CharField(max_length=64)
     endpoint_name = models.CharField(max_length=32)
     served_id = models.CharField(max_length=200)
@@ -213,6 +216,8 @@ class Tally(models.Model):
                 name="one_tally_a_day",
             )
         ]
+        # Who merges is chosen by all days of some models on one shape: read from the index alone.
+        indexes = [models.Index(fields=["language_model", "shape", "seat", "useful", "not_useful"], name="tallies_of_a_model")]
 
     def __str__(self) -> str:
         return f"{self.alias} on {self.shape}, {self.day}: {self.asked} asked"
