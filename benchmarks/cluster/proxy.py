@@ -22,8 +22,8 @@ http {{
     fastcgi_temp_path {folder}/fastcgi;
     uwsgi_temp_path {folder}/uwsgi;
     scgi_temp_path {folder}/scgi;
-    {upstream}
     {site}
+    {upstream}
 }}
 """
 
