@@ -76,7 +76,7 @@ def test_the_query_agrees_with_counting_by_hand(asked):
 
 @pytest.fixture
 def long_log():
-    """Calls enough for a planner to read the latest hundred in the index's order, and sort none: of five models on four shapes."""
+    """Calls enough for a planner to take the latest hundred in the order of an index: of five models on four shapes."""
     panel, models = make_panel(), [make_model(f"model{number}") for number in range(5)]
     asked = timezone.now() - timedelta(days=9)
     Call.objects.bulk_create(
