@@ -7,16 +7,18 @@ call's clock; how long a name's look-up may take is the resolver's to bound.
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from http.client import HTTPException
 from urllib.parse import urlsplit
 
-import requests
-from requests.adapters import HTTPAdapter
+from requests.structures import CaseInsensitiveDict
 from urllib3 import HTTPResponse
+from urllib3.exceptions import HTTPError
 
 from gateway.conf import conf
 from gateway.upstream.contract import LARGEST_ANSWER, UpstreamError
 from gateway.upstream.sockets.clock import Clock, current_clock
 from gateway.upstream.sockets.connections import READ_AT_MOST, TimedAdapter, adapter
+from gateway.upstream.sockets.exchange import exchange
 from gateway.upstream.sockets.failures import TRANSPORT_ERRORS, cut_off, failure
 
 LARGEST_ERROR = 64_000
@@ -25,14 +27,15 @@ LARGEST_ERROR = 64_000
 class Reply:
     """An upstream's reply: its status and headers at once, its body as it comes."""
 
-    def __init__(self, response: requests.Response, *, host: str, clock: Clock) -> None:
-        self.status = response.status_code
-        self.headers: Mapping[str, str] = response.headers
-        self._raw: HTTPResponse = response.raw
+    def __init__(self, response: HTTPResponse, *, host: str, clock: Clock) -> None:
+        self.status = response.status
+        # Of one that came twice, both values in one.
+        self.headers: Mapping[str, str] = CaseInsensitiveDict(response.headers)
+        self._raw = response
         self._host = host
         self._clock = clock
         # Asked for identity, some compress nevertheless.
-        self._encoded = response.headers.get("Content-Encoding", "identity") != "identity"
+        self._encoded = self.headers.get("Content-Encoding", "identity") != "identity"
 
     def blocks(self, largest: int = LARGEST_ANSWER) -> Iterator[bytes]:
         """Yield the body as it comes. A body that ends early just ends. Raises UpstreamError."""
@@ -92,17 +95,16 @@ def post(url: str, *, headers: Mapping[str, str], body: bytes, clock: Clock) -> 
         response.close()
 
 
-def _sent(url: str, *, headers: Mapping[str, str], body: bytes, clock: Clock) -> requests.Response:
-    request = requests.PreparedRequest()
-    request.prepare(method="POST", url=url, headers={**_sent_always(), **headers}, data=body)
+def _sent(url: str, *, headers: Mapping[str, str], body: bytes, clock: Clock) -> HTTPResponse:
+    headers = {**_sent_always(), **headers}
     try:
-        return _through(adapter(), request, clock)
-    except requests.ConnectionError:
+        return exchange(adapter(), url, headers=headers, body=body, clock=clock)
+    except (OSError, HTTPException, HTTPError) as error:
         # A kept connection that its server had closed broke off under the request: no server has the whole of it. Once all
         # of it has left, a model may be at work on it, and nobody is asked twice.
-        if not clock.never_left:
+        if not clock.never_left or isinstance(error, TimeoutError):
             raise
-    return _through(TimedAdapter(pool_connections=1, pool_maxsize=1), request, clock)
+    return exchange(TimedAdapter(pool_connections=1, pool_maxsize=1), url, headers=headers, body=body, clock=clock)
 
 
 def _sent_always() -> dict[str, str]:
@@ -116,10 +118,6 @@ def _sent_always() -> dict[str, str]:
         # A collection is never a seat of another: a bench that gets this refuses.
         "X-Bench-Depth": "1",
     }
-
-
-def _through(door: HTTPAdapter, request: requests.PreparedRequest, clock: Clock) -> requests.Response:
-    return door.send(request, stream=True, timeout=(clock.connect_limit, clock.left()))
 
 
 def _host(url: str) -> str:

@@ -12,12 +12,14 @@ from typing import Any
 
 from requests.adapters import HTTPAdapter
 from requests.utils import DEFAULT_CA_BUNDLE_PATH
+from urllib3 import PoolManager
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
 from gateway.conf import conf
 from gateway.upstream.sockets.chunked import Dechunker
 from gateway.upstream.sockets.clock import Clock, current_clock
+from gateway.upstream.sockets.headers import read_headers, read_lines
 
 # The provider hosts whose connections are kept; more are served too, on new connections.
 KEPT_HOSTS = 64
@@ -55,6 +57,27 @@ class _Response(http.client.HTTPResponse):
         self.fp = io.BufferedReader(_Reader(self.fp.detach(), sock, current_clock.get()))
         self._dechunker = Dechunker()
 
+    def begin(self) -> None:
+        """Read the head, as http.client does but for its parser."""
+        version, status, reason = self._read_status()  # type: ignore[attr-defined]
+        while status == http.client.CONTINUE:
+            read_lines(self.fp)
+            version, status, reason = self._read_status()  # type: ignore[attr-defined]
+        if not version.startswith(("HTTP/1.", "HTTP/0.9")):
+            raise http.client.UnknownProtocol(version)
+        self.code = self.status = status
+        self.reason = reason.strip()
+        self.version = 10 if version in ("HTTP/1.0", "HTTP/0.9") else 11
+        self.headers = self.msg = read_headers(self.fp)
+        self.chunked = (self.headers.get("transfer-encoding") or "").lower() == "chunked"
+        self.chunk_left = None
+        self.length = None if self.chunked else _length_in(self.headers)
+        if status in (http.client.NO_CONTENT, http.client.NOT_MODIFIED) or status < 200:
+            self.length = 0
+        # A body of which neither says where it ends goes on until the connection is closed.
+        closes: bool = self._check_close()  # type: ignore[attr-defined]
+        self.will_close = closes or (not self.chunked and self.length is None)
+
     def read1(self, n: int = -1) -> bytes:
         """Read what has come, at least a byte until the body ends."""
         if not self.chunked or self.fp is None:
@@ -70,6 +93,14 @@ class _Response(http.client.HTTPResponse):
         if not block:
             self.close()
         return block
+
+
+def _length_in(headers: http.client.HTTPMessage) -> int | None:
+    try:
+        length = int(headers.get("content-length") or "")
+    except ValueError:
+        return None
+    return length if length >= 0 else None
 
 
 class _Timed(HTTPConnection):
@@ -93,9 +124,19 @@ class _Timed(HTTPConnection):
                 clock.broke_off = True
                 raise
 
-    def getresponse(self) -> Any:
+    def answer(self) -> _Response:
+        """The reply to a request that was sent, its head read and its body still to come."""
         current_clock.get().sent()
-        return super().getresponse()
+        response = _Response(self.sock, method="POST")
+        try:
+            response.begin()
+        except BaseException:
+            response.close()
+            raise
+        if response.will_close:
+            # Its body is read all the same: the file of the response holds the socket open.
+            self.close()
+        return response
 
 
 class _TimedSecurely(_Timed, HTTPSConnection):
@@ -111,15 +152,16 @@ class _SecurePool(HTTPSConnectionPool):
 
 
 class TimedAdapter(HTTPAdapter):
-    """requests' door to a pool of connections. Used without a Session: no cookies kept, no redirects, no environment."""
+    """requests' pools of connections. Used without a Session: no cookies kept, no redirects, no environment."""
 
     def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
         super().init_poolmanager(*args, ssl_context=trusted(), **kwargs)
         self.poolmanager.pool_classes_by_scheme = {"http": _Pool, "https": _SecurePool}
 
-    def cert_verify(self, conn: Any, *args: Any, **kwargs: Any) -> None:
-        """Check every certificate, against what `trusted` holds; requests would load its bundle again for each connection."""
-        conn.cert_reqs = "CERT_REQUIRED"
+    def pool(self, scheme: str, host: str, port: int) -> HTTPConnectionPool:
+        """The connections to one address. Every certificate is checked, against what `trusted` holds."""
+        pools: PoolManager = self.poolmanager
+        return pools.connection_from_host(host, port, scheme, pool_kwargs={"cert_reqs": "CERT_REQUIRED"})
 
 
 @cache

@@ -1,0 +1,106 @@
+"""One request over a kept connection: its head and body in one write, then its reply's head.
+
+What requests and urllib3 do here for any request, for the one kind that is sent: theirs took most of a call's processor time.
+Their connections, pools and certificates are used, and what fails raises what they raise.
+"""
+
+import errno
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+from urllib.parse import urlsplit
+
+import requests
+from requests.utils import check_header_validity
+from urllib3 import HTTPHeaderDict, HTTPResponse
+from urllib3.util import parse_url
+
+from gateway.upstream.sockets.clock import Clock
+from gateway.upstream.sockets.connections import WRITE_STEP, TimedAdapter
+
+# URLs whose parts are kept: an endpoint has one, or one for each of its models.
+KEPT_URLS = 512
+PORTS = {"http": 80, "https": 443}
+# A server may have answered before it had read the whole request, and its answer is still to be read.
+ANSWERED_EARLY = (errno.EPIPE, errno.ECONNRESET, errno.EPROTOTYPE)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A URL in its parts: where to connect, how a request there begins, and the header that its log-in makes, if it has one."""
+
+    scheme: str
+    host: str
+    port: int
+    head: str
+    log_in: Mapping[str, str]
+
+
+def exchange(door: TimedAdapter, url: str, *, headers: Mapping[str, str], body: bytes, clock: Clock) -> HTTPResponse:
+    """Send one POST and read its reply's head. Raises what TRANSPORT_ERRORS lists."""
+    place = place_of(url)
+    head = place.head + _lines({**headers, "Content-Length": str(len(body)), **place.log_in})
+    pool = door.pool(place.scheme, place.host, place.port)
+    connection: Any = pool._get_conn()
+    try:
+        if connection.is_closed:
+            connection.timeout = clock.connect_limit
+            connection.connect()
+        _send(connection, head.encode("latin-1"), body)
+        answered = connection.answer()
+    except BaseException:
+        connection.close()
+        # In its place: a pool hands out as many as are put back.
+        pool._put_conn(None)
+        raise
+    return HTTPResponse(
+        body=answered,
+        headers=HTTPHeaderDict(answered.msg.items()),
+        status=answered.status,
+        version=answered.version,
+        reason=answered.reason,
+        preload_content=False,
+        decode_content=False,
+        original_response=answered,
+        pool=pool,
+        connection=connection,
+        request_method="POST",
+    )
+
+
+@lru_cache(maxsize=KEPT_URLS)
+def place_of(url: str) -> Place:
+    """The URL as requests reads it. Raises RequestException or ValueError for one that is none."""
+    prepared = requests.PreparedRequest()
+    prepared.prepare(method="POST", url=url)
+    parts = urlsplit(prepared.url or "")
+    scheme, host = parts.scheme.lower(), parts.hostname
+    if scheme not in PORTS or not host:
+        raise requests.exceptions.InvalidSchema("no URL that can be called")
+    port = parts.port or PORTS[scheme]
+    named = f"[{host.partition('%')[0]}]" if ":" in host else host.rstrip(".")
+    if port != PORTS[scheme]:
+        named = f"{named}:{port}"
+    log_in = {name: value for name, value in prepared.headers.items() if name == "Authorization"}
+    target = parse_url(prepared.url or "").request_uri
+    return Place(scheme, host, port, f"POST {target} HTTP/1.1\r\nHost: {named}\r\n", log_in)
+
+
+def _lines(headers: Mapping[str, str]) -> str:
+    """Raises InvalidHeader for what would end its line."""
+    for header in headers.items():
+        check_header_validity(header)
+    return "".join(f"{name}: {value}\r\n" for name, value in headers.items()) + "\r\n"
+
+
+def _send(connection: Any, head: bytes, body: bytes) -> None:
+    try:
+        if len(head) + len(body) <= WRITE_STEP:
+            connection.send(head + body)
+        else:
+            connection.send(head)
+            connection.send(body)
+    except OSError as error:
+        if error.errno not in ANSWERED_EARLY:
+            raise
