@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import Any
 
 from asgiref.sync import sync_to_async
+from autobahn.exception import Disconnected
 from channels.generic.websocket import AsyncJsonWebsocketConsumer
 from django.conf import settings
 from django.contrib.auth import get_user
@@ -45,7 +46,9 @@ class LiveConsumer(AsyncJsonWebsocketConsumer):
         """Pages have nothing to say here."""
 
     async def panel_changed(self, event: dict[str, Any]) -> None:
-        await self.send_json({"panel": event["panel"]})
+        # Of a page that has just closed its end, the server hears a moment later; until then it stays in the group.
+        with suppress(Disconnected):
+            await self.send_json({"panel": event["panel"]})
 
     async def _look_again(self) -> None:
         with suppress(asyncio.CancelledError):

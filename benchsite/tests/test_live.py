@@ -7,9 +7,11 @@ import time
 from urllib.parse import urlencode
 
 import pytest
+from autobahn.exception import Disconnected
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
+from benchsite.dashboard.live import LiveConsumer
 from gateway.tests.bench_file import bench_file
 from gateway.tests.running_server import RunningServer, running_server
 
@@ -135,3 +137,14 @@ def test_this_machines_user_listens_while_it_may_see_the_dashboard(server):
         with server.database() as database:
             assert database.execute("update auth_user set is_active = ? where username = 'local'", [active]).rowcount == 1
         assert refused(server) == status
+
+
+def test_a_page_that_has_just_closed_its_end_is_no_error():
+    """Daphne ends a consumer that raises without having it leave the group."""
+
+    async def closed(message: dict) -> None:
+        raise Disconnected("Attempt to send on a closed protocol")
+
+    page = LiveConsumer()
+    page.base_send = closed
+    asyncio.run(page.panel_changed({"type": "panel.changed", "panel": "p20261130-065542-0001"}))
