@@ -12,13 +12,14 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "benchsite.settings")
 # Loads the apps, which everything below needs.
 django.setup()
 
-from celery.signals import setup_logging, worker_ready, worker_shutdown, worker_shutting_down  # noqa: E402
+from celery.signals import celeryd_init, setup_logging, worker_ready, worker_shutdown, worker_shutting_down  # noqa: E402
 from django.db import connections  # noqa: E402
 
 from benchsite.jobs.daily import JOBS as DAILY_JOBS  # noqa: E402
 from benchsite.jobs.running import run_job  # noqa: E402
 from benchsite.log.sources import take_over  # noqa: E402
 from benchsite.observing.worker import serve_metrics  # noqa: E402
+from benchsite.processes.memory import keep_few_arenas  # noqa: E402
 from gateway.telemetry.spans import tracer  # noqa: E402
 from gateway.workers.celery.app import ASK_SEAT, JOBS  # noqa: E402
 from gateway.workers.celery.app import seat_app as app  # noqa: E402
@@ -62,6 +63,11 @@ def run_daily_job(name: str) -> None:
 def keep_logging(**_: Any) -> None:
     """Have Celery log as the site does (settings.LOGGING): nothing of a request."""
     take_over()
+
+
+@celeryd_init.connect  # type: ignore[untyped-decorator]
+def prepare(**_: Any) -> None:
+    keep_few_arenas()
 
 
 @worker_ready.connect  # type: ignore[untyped-decorator]

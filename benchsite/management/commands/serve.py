@@ -23,6 +23,7 @@ from benchsite.jobs.claims import set_up
 from benchsite.jobs.daily import JOBS
 from benchsite.jobs.thread import daily_jobs
 from benchsite.processes.data_folder import FolderInUseError, owned, settle
+from benchsite.processes.memory import keep_few_arenas
 from benchsite.processes.pulse import others_seen, pulse
 from benchsite.server import BenchServer
 from collections_app.local.endpoint import local_endpoint
@@ -49,6 +50,7 @@ class Command(BenchCommand):
         parser.add_argument("--web", action="store_true", help=about)
 
     def handle(self, *args: Any, **options: Any) -> None:
+        keep_few_arenas()
         try:
             with owned(settings.BENCH_DATA_DIR, shared=options["web"]):
                 self._serve_with_others() if options["web"] else self._serve_alone()
