@@ -18,6 +18,9 @@ PACKAGES := benchsite gateway evidence keys collections_app
 DEPLOYED := BENCHWARMERS_ADMIN_TOKEN=only-for-this-check BENCHWARMERS_PUBLIC_URL=https://bench.example BENCH_TRUSTED_PROXIES=127.0.0.1
 LOCK := $(BIN)/uv pip compile --quiet --generate-hashes --no-header --python-version 3.11 --universal
 
+# Tests start hundreds of processes: each would compile the whole of the bench again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DELETE_ON_ERROR:
 .PHONY: install run test test-postgres lint audit bench schema sdks browser screenshots deploy lock
 

@@ -142,7 +142,7 @@ def celery_bench(folder: Path, bench: str, *, workers: int = 1, **environment: s
     redis.folder.mkdir()
     data = folder / "data"
     data.mkdir()
-    own = {"REDIS_URL": redis.url, "BENCH_WORKER_POOL": POOL, "BENCH_DRAIN_SECONDS": "3", "PYTHONDONTWRITEBYTECODE": "1"}
+    own = {"REDIS_URL": redis.url, "BENCH_WORKER_POOL": POOL, "BENCH_DRAIN_SECONDS": "3"}
     server = RunningServer(data, environment=own | environment, options=("--web",))
     running = CeleryBench(redis, server, [])
     try:

@@ -18,7 +18,7 @@ from django.conf import settings
 
 from collections_app.tests.own_database import OwnDatabase, Rows, database_of
 
-READY_SECONDS = 40
+READY_SECONDS = 120
 
 
 def free_port() -> int:
@@ -97,7 +97,7 @@ class RunningServer:
         assert self.process
         self.process.send_signal(number)
         try:
-            return self.process.wait(40)
+            return self.process.wait(120)
         except subprocess.TimeoutExpired:
             self.process.kill()
             raise
