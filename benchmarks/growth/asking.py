@@ -7,14 +7,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from benchmarks.driver import Load, callers, load
+import aiohttp
+
+from benchmarks.driver import callers, load
 from benchmarks.processes import Server
 from benchmarks.roster import SLOWEST
 from benchmarks.scenarios import body, percentile
 
 COLLECTION = "bench/explore"
 PANELS, CALLERS = 30, 4
-WARM_UP_SECONDS = 20
+MOST_SECONDS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,31 +28,29 @@ class Cost:
 
 
 def in_turn(servers: Sequence[Server], rounds: int) -> list[list[Cost]]:
-    """Ask each server in each round, the first of them another each time; a list of rounds for each server."""
-    costs: list[list[Cost]] = [[] for _ in servers]
-    for number in range(rounds + 1):
-        order = range(len(servers)) if number % 2 else reversed(range(len(servers)))
-        for place in order:
-            cost = asyncio.run(_round(servers[place]))
-            if number:
-                costs[place].append(cost)
-    return costs
+    """Ask the servers in turn, panel by panel, the first of them another each time; a list of rounds for each server."""
+    _, *costs = [asyncio.run(_round(servers)) for _ in range(rounds + 1)]
+    return [list(of_one) for of_one in zip(*costs, strict=True)]
 
 
-async def _round(server: Server) -> Cost:
-    before = server.cpu_seconds()
-    seen = await _ask(server, PANELS)
-    spent = server.cpu_seconds() - before
-    added = median(panel.seconds for panel in seen.panels) - SLOWEST[COLLECTION]
-    return Cost(added, spent / len(seen.panels))
-
-
-async def _ask(server: Server, panels: int) -> Load:
+async def _round(servers: Sequence[Server]) -> list[Cost]:
+    before = [server.cpu_seconds() for server in servers]
+    seconds: list[list[float]] = [[] for _ in servers]
+    places = list(range(len(servers)))
     async with callers() as session:
-        seen = await load(session, server.url, body(COLLECTION), concurrency=1, panels=panels, seconds=WARM_UP_SECONDS)
+        for _ in range(PANELS):
+            places.reverse()
+            for place in places:
+                seconds[place].append(await _one(session, servers[place]))
+    spent = [server.cpu_seconds() - so_far for server, so_far in zip(servers, before, strict=True)]
+    return [Cost(median(took) - SLOWEST[COLLECTION], cpu / PANELS) for took, cpu in zip(seconds, spent, strict=True)]
+
+
+async def _one(session: aiohttp.ClientSession, server: Server) -> float:
+    seen = await load(session, server.url, body(COLLECTION), concurrency=1, panels=1, seconds=MOST_SECONDS)
     if seen.errors:
         raise SystemExit(f"A panel failed: {seen.errors[0]}")
-    return seen
+    return seen.panels[0].seconds
 
 
 @dataclass(frozen=True, slots=True)

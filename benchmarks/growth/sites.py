@@ -1,5 +1,6 @@
 """Benches that differ in the length of their log alone, each in a folder of its own, on SQLite or in a PostgreSQL."""
 
+import os
 import subprocess
 import sys
 import time
@@ -36,6 +37,8 @@ class Site(Product):
         self._manage("load_bench", str(self.folder / "bench.toml"))
         started = time.perf_counter()
         self._run("-c", FILL.format(calls=self.calls))
+        # Or the disk is still busy with a gigabyte of it while the first panels are asked.
+        os.sync()
         print(f"a log of {self.calls:,} calls, made in {time.perf_counter() - started:.0f} s", flush=True)
 
     @contextmanager
