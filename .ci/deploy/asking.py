@@ -2,10 +2,12 @@
 
 import http.client
 import json
+import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 SECONDS = 60.0
@@ -56,12 +58,12 @@ class Asker:
         return connection.getresponse()
 
 
-def until(holds: Callable[[], Any], *, goes_on: Callable[[], bool] = lambda: True) -> Any:
-    """What `holds` returns once that is something; OSError is nothing yet. Fails after a minute, or when `goes_on` is over."""
+def until(holds: Callable[[], Any], *, process: subprocess.Popen[bytes] | None = None, log: Path | None = None) -> Any:
+    """What `holds` returns once that is something; OSError is nothing yet. Fails after a minute, or when `process` has ended."""
     deadline = time.monotonic() + SECONDS
-    while goes_on() and time.monotonic() < deadline:
+    while (process is None or process.poll() is None) and time.monotonic() < deadline:
         with suppress(OSError):
             if found := holds():
                 return found
         time.sleep(0.05)
-    raise AssertionError(f"it does not come to be, in {SECONDS:g} s")
+    raise AssertionError(log.read_text()[-4000:] if log else "it does not come to be")

@@ -114,7 +114,7 @@ def test_it_migrates_and_serves_and_writes_into_its_data_folder_alone(image: Pat
         )
     try:
         bench = Asker(port, {})
-        until(lambda: bench.ask("GET", "/readyz").status == 200, goes_on=lambda: server.poll() is None)
+        until(lambda: bench.ask("GET", "/readyz").status == 200, process=server, log=log)
         assert subprocess.run(command("-c", health_check(port)), check=False).returncode == 0
         assert [bench.ask("GET", path).status for path in ("/admin/login/", "/static/admin/css/base.css")] == [200, 200]
     finally:

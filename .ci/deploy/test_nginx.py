@@ -85,7 +85,7 @@ def nginx(webs: list[Web], folder: Path) -> Iterator[Asker]:
     with (folder / "said").open("wb") as said:
         process = subprocess.Popen(command, stdout=said, stderr=said)
     try:
-        until(lambda: listens(port), goes_on=lambda: process.poll() is None)
+        until(lambda: listens(port), process=process, log=folder / "said")
         yield Asker(port, {"Host": "bench.example"}, source="127.0.0.2")
     finally:
         process.terminate()
