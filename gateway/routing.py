@@ -2,17 +2,18 @@
 
 import asyncio
 from collections.abc import Mapping
-from functools import partial
+from functools import cache, partial
 from inspect import iscoroutinefunction
 from io import BytesIO
-from typing import Any
+from typing import Any, cast
 
 from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpResponse
+from django.utils.module_loading import import_string
 
 from gateway.asked import EDGE_KEY, TRUSTED_PROXY_KEY, App, Asked, Event, Receive, Scope, Send, asked_of, raw_headers
 from gateway.consumers import EventsConsumer, StreamConsumer
-from gateway.mcp.http import BENCH_KEY, mcp_app
+from gateway.mcp import BENCH_KEY
 from gateway.workers.ledger import ledger
 
 
@@ -28,7 +29,14 @@ async def _agents_app(scope: Scope, receive: Receive, send: Send) -> None:
     async def with_body() -> Event:
         return pending.pop() if pending else await receive()
 
-    await mcp_app({**scope, BENCH_KEY: bench}, with_body, send)
+    answer = await asyncio.to_thread(_agents_protocol)
+    await answer({**scope, BENCH_KEY: bench}, with_body, send)
+
+
+@cache
+def _agents_protocol() -> App:
+    """Loaded by the first call of an agent's: half a second and 45 MB that a bench without agents never spends."""
+    return cast(App, import_string("gateway.mcp.http.mcp_app"))
 
 
 _STREAMS: Mapping[str, App] = {

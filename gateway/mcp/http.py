@@ -13,6 +13,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 
 from gateway.client import Bench, InProcess
 from gateway.conf import conf
+from gateway.mcp import BENCH_KEY
 from gateway.mcp.server import build_server
 
 Scope = dict[str, Any]
@@ -22,8 +23,6 @@ Send = Callable[[Any], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 Headers = Iterable[tuple[bytes, bytes]]
 
-# In a request's scope: the app that its tools ask.
-BENCH_KEY = "bench.app"
 # Headers that speak of one message; all others speak of who sent it, and from where.
 _OF_A_MESSAGE = frozenset(
     {b"accept", b"connection", b"expect", b"idempotency-key", b"last-event-id", b"te", b"transfer-encoding"}
