@@ -59,7 +59,7 @@ class Asker:
 
 
 def until(holds: Callable[[], Any], *, process: subprocess.Popen[bytes] | None = None, log: Path | None = None) -> Any:
-    """What `holds` returns once that is something, OSError being nothing. Fails after a minute, and when `process` has ended."""
+    """What `holds` returns once that is something, OSError being nothing. Fails after a minute, or with `process` ended."""
     deadline = time.monotonic() + SECONDS
     while (process is None or process.poll() is None) and time.monotonic() < deadline:
         with suppress(OSError):
