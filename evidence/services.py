@@ -21,7 +21,7 @@ from evidence.links import LinkUsed, VerdictLink
 from evidence.models import Call, Panel, Verdict
 from evidence.processes.late import keep_late
 from evidence.selectors import call_named
-from evidence.storable import storable
+from evidence.storable import insert, storable
 from keys.services import LOCAL
 
 Written = TypeVar("Written", str, int)
@@ -96,8 +96,9 @@ def record_panel(*, seats: Sequence[PlannedSeat], known_as: KnownAs | Question |
 
     Raises IntegrityError when the panel id is taken, and AlreadyAsked when what it is known as is another panel's.
     """
-    row = Panel.objects.create(**storable(Panel, panel))
-    Call.objects.bulk_create(_running_call(row, seat, row.asked_at) for seat in seats)
+    row = Panel(**storable(Panel, panel))
+    insert([row])
+    insert([_running_call(row, seat, row.asked_at) for seat in seats])
     if known_as:
         name_panel(row, known_as)
     return row
