@@ -98,6 +98,10 @@ class Server:
                 seconds += times.user + times.system
         return float(seconds)
 
+    def mib(self) -> float:
+        """The memory held now, children included."""
+        return float(sum(process.memory_info().rss for process in [self._tree, *self._tree.children(recursive=True)]) / 2**20)
+
     def peak_mib(self) -> float:
         """The most memory held at once, children included. Off Linux: what is held now."""
         processes = [self._tree, *self._tree.children(recursive=True)]

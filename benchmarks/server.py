@@ -16,9 +16,9 @@ from benchmarks.roster import bench_toml
 class Product:
     """A prepared data folder, from which servers start."""
 
-    def __init__(self, folder: Path, upstream_url: str) -> None:
+    def __init__(self, folder: Path, upstream_url: str, *, explorers: int = 2) -> None:
         self.folder = folder
-        (folder / "bench.toml").write_text(bench_toml(upstream_url))
+        (folder / "bench.toml").write_text(bench_toml(upstream_url, explorers=explorers))
 
     def prepare(self) -> None:
         """Migrate, then load the roster. Raises StartError."""
