@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import connection, transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from evidence.counting.tallies import Calls, count
@@ -17,9 +17,10 @@ from evidence.services import CALLS, ENDED_AS, parts
 
 # Far longer than any: so that looking for a process's panels reads a day's of them, not the log.
 LONGEST_PANEL = timedelta(days=1)
+# Held as it was read: what a worker has taken meanwhile is that worker's.
 INTERRUPT_CALL = (
     f"UPDATE {CALLS} SET status = %s, error_kind = %s, error = %s, ended_as = {ENDED_AS} "  # noqa: S608 (names of ours)
-    "WHERE id = %s AND status = %s"
+    "WHERE id = %s AND status = %s AND held_by = %s"
 )
 
 
@@ -37,9 +38,13 @@ def interrupt_running(why: str) -> int:
 
 
 def interrupt_held(why: str, held_by: str) -> Interrupted:
-    """End what one process of several has left running: its calls, and its panels that wait to be merged."""
+    """End what one process of several has left running: its calls, and its panels that wait to be merged.
+
+    Its calls are also those of its panels that nobody has taken: it may have ended before it had them queued.
+    """
     panels = Panel.objects.filter(held_by=held_by, asked_at__gte=timezone.now() - LONGEST_PANEL)
-    return _interrupt(why, Call.objects.filter(held_by=held_by), panels)
+    held = Q(held_by=held_by) | Q(held_by="", panel__in=panels)
+    return _interrupt(why, Call.objects.filter(held), panels)
 
 
 def interrupt_queued(why: str, asked_before: datetime) -> Interrupted:
@@ -50,13 +55,13 @@ def interrupt_queued(why: str, asked_before: datetime) -> Interrupted:
 @transaction.atomic
 def _interrupt(why: str, calls: QuerySet[Call], panels: QuerySet[Panel]) -> Interrupted:
     """End those calls that run, and note on those panels that nobody merges them any more."""
-    running = list(calls.filter(status=Call.Status.RUNNING).order_by("pk").values_list("pk", "panel__panel_id"))
-    hold_panels(panel_id for _, panel_id in running)
+    running = list(calls.filter(status=Call.Status.RUNNING).order_by("pk").values_list("pk", "panel__panel_id", "held_by"))
+    hold_panels(panel_id for _, panel_id, _ in running)
     interrupted = (Call.Status.ERROR, "interrupted", why, Call.Status.RUNNING)
     written, changed = [], set()
     with connection.cursor() as cursor:
-        for pk, panel_id in running:
-            cursor.execute(INTERRUPT_CALL, (*interrupted, pk, Call.Status.RUNNING))
+        for pk, panel_id, held_by in running:
+            cursor.execute(INTERRUPT_CALL, (*interrupted, pk, Call.Status.RUNNING, held_by))
             if cursor.rowcount:
                 written.append(pk)
                 changed.add(panel_id)

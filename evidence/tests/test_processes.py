@@ -6,9 +6,11 @@ import pytest
 from django.utils import timezone
 
 from evidence.models import Call, Panel, Process
+from evidence.processes import interrupting
 from evidence.processes.here import ThisProcess
-from evidence.processes.interrupting import interrupt_held, interrupt_queued
+from evidence.processes.interrupting import interrupt_held
 from evidence.processes.sweep import GONE, NOT_TAKEN, sweep
+from evidence.processes.taking import take_call
 from evidence.processes.watch import GONE_AFTER_SECONDS, Watch
 from evidence.services import PlannedSeat, record_call, record_note, record_seat
 from evidence.tests.rows import Ended, end, make_model, make_panel
@@ -107,6 +109,25 @@ def test_what_a_gone_process_held_is_ended_and_nothing_else():
 
 
 @pytest.mark.django_db
+def test_what_a_gone_process_had_not_queued_is_ended_and_what_a_worker_asks_is_not():
+    panel, others = make_panel(held_by="gone"), make_panel(held_by="alive")
+    panel.calls.filter(seat_name="explorer1").update(held_by="worker")
+    assert interrupt_held(GONE, "gone").calls == 1
+    assert dict(panel.calls.values_list("seat_name", "status")) == {"member1": "error", "explorer1": "running"}
+    assert others.calls.filter(status="running").count() == 2
+
+
+@pytest.mark.django_db
+def test_a_seat_that_is_taken_just_as_its_process_is_found_gone_is_left_to_its_worker(monkeypatch):
+    panel = make_panel(held_by="gone")
+    taken = f"{panel.panel_id}.member1"
+    # Between the look at what runs and the word that ends it.
+    monkeypatch.setattr(interrupting, "hold_panels", lambda _: take_call(taken, by="worker", at=timezone.now()))
+    assert interrupt_held(GONE, "gone").calls == 1
+    assert panel.calls.get(seat_name="member1").status == "running"
+
+
+@pytest.mark.django_db
 def test_a_holder_that_never_said_it_was_there_is_given_the_same_time():
     clock = Clock()
     watch = Watch(clock)
@@ -181,6 +202,7 @@ def test_a_panel_whose_merger_writes_gets_no_note():
     panel = held_panel("gone", reply="merged")
     merger = merger_seat()
     assert record_seat(merger, panel_id=panel.panel_id, asked_at=timezone.now()) == ""
+    panel.calls.filter(seat_name="merger").update(held_by="worker")
     assert interrupt_held(GONE, "gone").calls == 2
     assert Panel.objects.get(pk=panel.pk).note == ""
-    assert interrupt_queued(NOT_TAKEN, timezone.now()).calls == 1
+    assert panel.calls.get(seat_name="merger").status == "running"
