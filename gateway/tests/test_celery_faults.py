@@ -132,6 +132,24 @@ def test_a_seat_whose_worker_is_killed_ends_as_an_error_and_is_not_asked_again(b
     assert upstream.stats["slow-headers-25"] == asked + 1
 
 
+def test_a_seat_whose_job_is_lost_on_its_way_to_a_worker_is_asked_by_another(bench, upstream):
+    asked, redis, hanging = upstream.stats["slow-3"], bench.redis.client, bench.workers[-1]
+    assert hanging.process
+    eventually(lambda: redis.hlen("unacked") == 0)
+    hanging.process.send_signal(signal.SIGSTOP)
+    asking = Asking(bench, "slow", prompt="Said at length. " * 3_000)
+    eventually(lambda: redis.keys("bench-parcel:*"))
+    time.sleep(0.5)
+    # Redis has handed the job to a worker that never knows of it, or has it still; what is long lies beside it.
+    redis.flushdb()
+    hanging.stop(signal.SIGKILL)
+    bench.start_worker().ready()
+    reply = asking.reply()
+    assert (reply.status, reply.json["bench"]["seats"][0]["status"]) == (200, "ok"), reply.json
+    assert upstream.stats["slow-3"] == asked + 1
+    eventually(lambda: not redis.keys("bench-parcel:*"))
+
+
 def test_a_seat_that_no_worker_takes_ends_and_is_never_asked(bench, upstream):
     asked = upstream.stats["slow-3"]
     worker = bench.workers[-1]

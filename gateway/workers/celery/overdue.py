@@ -1,12 +1,13 @@
 """The thread that holds to their rows the seats of which no word comes home, and knows how full the queue is.
 
-The row is the truth: a lost message costs seconds. A seat that no worker takes in time is taken here, so that none ever does.
+The row is the truth: a lost message costs seconds. A seat whose job is lost is queued again: whoever takes it first asks.
+One that no worker takes in time is taken here, so that none ever does.
 """
 
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import cast
@@ -36,6 +37,8 @@ GRACE = 45.0
 LOOKS_EVERY = 1.0
 # Seconds from which on a seat is looked up: most are told of before.
 LOOKED_UP_AFTER = 2.0
+# And after being queued, with nothing left in the queue: whoever had its job is gone with it, or hangs.
+QUEUED_AGAIN_AFTER = 5.0
 NOT_TAKEN = "no worker took this seat within {:g} seconds"
 UNHEARD = "its worker was not heard of again; whether its model answered is not known"
 QUEUE_AWAY = "the queue of seats cannot be reached, so this seat was not asked"
@@ -52,9 +55,10 @@ class Overdue:
     `away`: the queue cannot be reached; `unattended`: there is no worker. All as they were a second ago.
     """
 
-    def __init__(self, seats: WaitingSeats, ledger: Ledger) -> None:
+    def __init__(self, seats: WaitingSeats, ledger: Ledger, send_again: Callable[[WaitingSeat], None]) -> None:
         self._seats = seats
         self._ledger = ledger
+        self._send_again = send_again
         self.queued = 0
         self.untaken = 0
         self.away = False
@@ -98,9 +102,19 @@ class Overdue:
         for call in stand.untaken:
             if waiting[call].waited > longest:
                 self.fail(waiting[call], NOT_TAKEN.format(longest))
+        self._queue_again([waiting[call] for call in stand.untaken])
         for seat in waiting.values():
             if seat.waited > deadline_of(seat) and not seat.answer.done():
                 self._ledger.run(partial(record_call, for_the_log(seat.failed(UNHEARD, "interrupted"))))
+
+    def _queue_again(self, untaken: Iterable[WaitingSeat]) -> None:
+        """Queue those whose jobs nobody has: neither the queue, nor a worker that would have taken them by now."""
+        if self.away or self.unattended or self.queued:
+            return
+        for seat in untaken:
+            if time.monotonic() - seat.sent > QUEUED_AGAIN_AFTER and not seat.answer.done():
+                seat.sent = time.monotonic()
+                self._send_again(seat)
 
     def _end(self, waiting: Mapping[str, WaitingSeat], stand: Stand) -> None:
         for row in stand.ended:

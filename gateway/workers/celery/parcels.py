@@ -32,14 +32,16 @@ class Parcels:
     def __init__(self) -> None:
         self._sent: dict[int, tuple[str, int]] = {}
 
-    def hold(self, messages: tuple[Message, ...], seconds: float) -> str:
+    def hold(self, messages: tuple[Message, ...], seconds: float, *, anew: bool = False) -> str:
         """Send these messages, unless another seat's job has; returns their key, empty where they are small.
 
-        Raises RedisError.
+        `anew`: send them also where one has, since Redis may have lost them. Raises RedisError.
         """
         if _characters(messages) <= LARGEST_IN_MESSAGE:
             return ""
-        key, held = self._sent.get(id(messages)) or (_sent(messages, seconds), 0)
+        key, held = self._sent.get(id(messages), ("", 0))
+        if anew or not key:
+            key = _sent(messages, seconds, key or f"{_KEY}{secrets.token_hex(16)}")
         self._sent[id(messages)] = (key, held + 1)
         return key
 
@@ -71,8 +73,7 @@ def redis_client() -> Redis:
     )
 
 
-def _sent(messages: tuple[Message, ...], seconds: float) -> str:
-    key = f"{_KEY}{secrets.token_hex(16)}"
+def _sent(messages: tuple[Message, ...], seconds: float, key: str) -> str:
     content = json.dumps(messages_as_list(messages), separators=(",", ":")).encode()
     redis_client().set(key, seal(content, USE), ex=max(1, round(seconds)))
     return key

@@ -3,6 +3,7 @@
 Holds no connection to the database, and no thread, for a seat that is being asked.
 """
 
+from collections.abc import Callable
 from concurrent.futures import Future
 from functools import partial
 
@@ -30,7 +31,7 @@ class CeleryWorkerPool:
         self._seats = WaitingSeats()
         self._listener = Listener(self._seats.take)
         self._sender = Sender()
-        self._overdue = Overdue(self._seats, ledger())
+        self._overdue = Overdue(self._seats, ledger(), self._send_again)
         self._closed = False
 
     def admit(self, seats: int) -> None:
@@ -41,15 +42,7 @@ class CeleryWorkerPool:
     def submit(self, job: SeatJob, on_text: OnText | None = None) -> Future[SeatAnswer]:
         seat = WaitingSeat(job, on_text)
         self._seats.add(seat)
-        seat.answer.add_done_callback(lambda _: self._sender.done(job.messages))
-        self._sender.send(
-            Queued(
-                errand=partial(self._errand, job, on_text is not None),
-                messages=job.messages,
-                seconds=deadline_of(seat),
-                failed=partial(self._overdue.fail, seat, QUEUE_AWAY),
-            )
-        )
+        self._send(seat, failed=partial(self._overdue.fail, seat, QUEUE_AWAY))
         return seat.answer
 
     @property
@@ -62,6 +55,18 @@ class CeleryWorkerPool:
 
     def close(self) -> None:
         self._closed = True
+
+    def _send(self, seat: WaitingSeat, *, failed: Callable[[], None], again: bool = False) -> None:
+        messages = seat.job.messages
+        errand = partial(self._errand, seat.job, seat.on_text is not None)
+        self._sender.send(
+            Queued(errand=errand, messages=messages, seconds=deadline_of(seat), failed=failed, again=again),
+        )
+        seat.answer.add_done_callback(lambda _: self._sender.done(messages))
+
+    def _send_again(self, seat: WaitingSeat) -> None:
+        # A queue that is away again by now has this tried again, and takes the seat nothing of its time.
+        self._send(seat, failed=lambda: None, again=True)
 
     def _errand(self, job: SeatJob, wants_text: bool, parcel: str) -> Errand:
         return Errand(job=job, home=self._listener.home, wants_text=wants_text, parcel=parcel)

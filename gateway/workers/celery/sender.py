@@ -34,12 +34,16 @@ _AWAY = (KombuError, RedisError, OSError)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Queued:
-    """An errand to be queued, for so many seconds from then on; `failed` is called in the sender's thread when it cannot be."""
+    """An errand to be queued, for so many seconds from then on; `failed` is called in the sender's thread when it cannot be.
+
+    `again`: what was sent of it may be lost.
+    """
 
     errand: Callable[[str], Errand]
     messages: tuple[Message, ...]
     seconds: float
     failed: Callable[[], None]
+    again: bool = False
     since: float = field(default_factory=time.monotonic)
 
 
@@ -86,7 +90,7 @@ class Sender:
         queued.failed()
 
     def _publish(self, queued: Queued) -> None:
-        parcel = self._parcels.hold(queued.messages, queued.seconds)
+        parcel = self._parcels.hold(queued.messages, queued.seconds, anew=queued.again)
         try:
             sealed = seal(errand_as_bytes(queued.errand(parcel)), USE)
             seat_app.send_task(

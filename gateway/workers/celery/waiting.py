@@ -20,12 +20,13 @@ from gateway.workers.seat import OnText
 
 @dataclass(slots=True, eq=False)
 class WaitingSeat:
-    """`since` is by time.monotonic."""
+    """`since` is by time.monotonic, and so is `sent`: when it was last queued."""
 
     job: SeatJob
     on_text: OnText | None = None
     answer: Future[SeatAnswer] = field(default_factory=Future)
     since: float = field(default_factory=time.monotonic)
+    sent: float = field(default_factory=time.monotonic)
     _next: int = 0
     _early: dict[int, str] = field(default_factory=dict)
 
