@@ -1,7 +1,8 @@
 """`python -m benchmarks.growth`: asking with a short log and with a long one, side by side; then a year of the long one is
 forgotten while panels are asked, and the dashboard's pages are visited.
 
-Exits 1 when asking costs more than a tenth more, when a caller is harmed, or a page takes longer than it may.
+Exits 1 when the log is not looked through by its index, asking costs more than a tenth more, a caller is harmed, or a page
+takes longer than it may.
 """
 
 import argparse
@@ -38,7 +39,8 @@ def main() -> int:
             sites.append(Site(folder / name, mock.url, calls=calls, database_url=url))
             sites[-1].prepare()
         servers = [stack.enter_context(site.serving()) for site in sites]
-        good = grown(in_turn(servers, args.rounds))
+        good = indexed(sites[1])
+        good = grown(in_turn(servers, args.rounds)) and good
         good = forgotten(sites[1], servers[1]) and good if args.prune else good
     return 0 if good else 1
 
@@ -52,6 +54,14 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--no-prune", dest="prune", action="store_false", help="leave pages and forgetting out")
     parser.add_argument("--folder", type=Path, help="where there is room for three gigabytes; the system's own for such")
     return parser.parse_args()
+
+
+def indexed(site: Site) -> bool:
+    """Print how the long log is looked through for the stalest; whether by the index that is for that, and no other way."""
+    plan = site.plan()
+    print(plan)
+    looks = [step for step in plan.splitlines() if "evidence_call" in step or "U0" in step]
+    return bool(looks) and all("staleness" in step for step in looks)
 
 
 def grown(costs: list[list[Cost]]) -> bool:

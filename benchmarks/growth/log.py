@@ -9,12 +9,14 @@ from typing import Any
 
 from django.core.management.color import no_style
 from django.db import connection, models, transaction
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from benchmarks.pages.rows import call_of, panel_of, write
 from collections_app.models import Collection, LanguageModel
 from evidence.counting.tallies import make_again
 from evidence.models import Call, Panel, Verdict
+from evidence.selectors import staleness
 
 ROWS = (Panel, Call, Verdict)
 
@@ -34,6 +36,22 @@ def make(calls: int) -> None:
                 cursor.execute(_copies(row, spans, apart), [first, min(first + AT_ONCE, copies) - 1])
     make_again()
     _tidy()
+
+
+def plan() -> str:
+    """How the database finds who has gone longest without being asked, and how often two of one moment were: its words."""
+    models = list(LanguageModel.objects.filter(status="active").values_list("pk", flat=True))
+    explain = (
+        "EXPLAIN QUERY PLAN " if connection.vendor == "sqlite" else "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) "
+    )
+    with CaptureQueriesContext(connection) as queries:
+        staleness("general", models).calls(models[:2])
+    steps = []
+    for query in queries:
+        with connection.cursor() as cursor:
+            cursor.execute(explain + query["sql"])
+            steps += [str(step[-1]) for step in cursor.fetchall()]
+    return "\n".join(step for step in steps if "Filter: (id = ANY" not in step)
 
 
 def _write_base(calls: int, since: datetime, over: timedelta) -> None:

@@ -14,6 +14,7 @@ from benchmarks.server import Product
 # Beside the benchmark's own: the look for the stalest is one in the log for each model that may explore.
 EXPLORERS = 40
 FILL = "import django; django.setup(); from benchmarks.growth.log import make; make({calls})"
+PLAN = "import django; django.setup(); from benchmarks.growth.log import plan; print(plan())"
 
 
 class Site(Product):
@@ -41,6 +42,10 @@ class Site(Product):
         os.sync()
         print(f"a log of {self.calls:,} calls, made in {time.perf_counter() - started:.0f} s", flush=True)
 
+    def plan(self) -> str:
+        """How its database looks for the stalest. Raises StartError."""
+        return self._run("-c", PLAN)
+
     @contextmanager
     def pruning(self, days: int) -> Iterator[subprocess.Popen[str]]:
         """What forgets all but so many days of it, under way."""
@@ -57,12 +62,13 @@ class Site(Product):
         command = [sys.executable, "-m", "benchmarks.pages", str(self.folder)]
         return subprocess.run(command, cwd=ROOT, env=self._env(), check=False).returncode
 
-    def _run(self, *arguments: str) -> None:
+    def _run(self, *arguments: str) -> str:
         done = subprocess.run(
             [sys.executable, *arguments], cwd=ROOT, env=self._env(), capture_output=True, text=True, check=False
         )
         if done.returncode:
-            raise StartError(f"The log was not made:\n{done.stderr[-4000:]}")
+            raise StartError(f"The log was not made, or not read:\n{done.stderr[-4000:]}")
+        return done.stdout
 
     def _env(self, **extra: str) -> dict[str, str]:
         return super()._env(**{"DATABASE_URL": self._database_url, "DJANGO_SETTINGS_MODULE": "benchsite.settings"} | extra)
