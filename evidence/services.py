@@ -97,8 +97,8 @@ def record_panel(*, seats: Sequence[PlannedSeat], known_as: KnownAs | Question |
     Raises IntegrityError when the panel id is taken, and AlreadyAsked when what it is known as is another panel's.
     """
     row = Panel(**storable(Panel, panel))
-    insert([row])
-    insert([_running_call(row, seat, row.asked_at) for seat in seats])
+    row.pk, row._state.adding = insert(Panel, [vars(row)]), False
+    insert(Call, [_running_call(row, seat, row.asked_at) for seat in seats])
     if known_as:
         name_panel(row, known_as)
     return row
@@ -112,7 +112,7 @@ def record_seat(seat: PlannedSeat, *, panel_id: str, asked_at: datetime) -> str:
     """
     panel = Panel.objects.select_for_update().get(panel_id=panel_id)
     if not panel.note:
-        _running_call(panel, seat, asked_at).save(force_insert=True)
+        insert(Call, [_running_call(panel, seat, asked_at)])
     return panel.note
 
 
@@ -123,19 +123,19 @@ def record_note(panel_id: str, note: str) -> str:
     return Panel.objects.values_list("note", flat=True).filter(panel_id=panel_id).first() or note
 
 
-def _running_call(panel: Panel, seat: PlannedSeat, asked_at: datetime) -> Call:
-    return Call(
-        panel=panel,
-        seat_name=seat.seat_name,
-        nominated=seat.nominated,
-        language_model_id=seat.language_model_id,
-        alias=seat.alias,
-        endpoint_name=seat.endpoint_name,
-        served_id=seat.served_id,
-        shape=panel.shape,
-        asked_at=asked_at,
-        held_by=seat.held_by,
-    )
+def _running_call(panel: Panel, seat: PlannedSeat, asked_at: datetime) -> dict[str, Any]:
+    return {
+        "panel_id": panel.pk,
+        "seat_name": seat.seat_name,
+        "nominated": seat.nominated,
+        "language_model_id": seat.language_model_id,
+        "alias": seat.alias,
+        "endpoint_name": seat.endpoint_name,
+        "served_id": seat.served_id,
+        "shape": panel.shape,
+        "asked_at": asked_at,
+        "held_by": seat.held_by,
+    }
 
 
 # One statement prepared once, since five seats a panel end by it: the ORM builds its UPDATE anew for every row, which was

@@ -64,38 +64,48 @@ def clean_json(value: Any) -> Any:
     return value
 
 
-def insert(rows: Sequence[models.Model]) -> None:
-    """Write new rows of one model in one statement. A row that comes alone has its key afterwards.
+def insert(model: type[models.Model], rows: Sequence[Mapping[str, Any]]) -> int | None:
+    """Write new rows in one statement; returns the key of one that comes alone. Columns by attribute, defaults for the others.
 
     The ORM makes such a statement anew each time, from every field of every row: a third of what a panel took of the database's
     thread. Raises IntegrityError. Sends no signals, as bulk_create does not.
     """
     if not rows:
-        return
-    model = type(rows[0])
-    adapted = _adapted(model)
-    values = [adapt(getattr(row, name), connection) if adapt else getattr(row, name) for row in rows for name, adapt in adapted]
+        return None
+    values = [
+        (adapt(row[name], connection) if adapt else row[name]) if name in row else default
+        for row in rows
+        for name, adapt, default in _columns(model, connection.vendor)
+    ]
     returns = len(rows) == 1 and connection.features.can_return_columns_from_insert
     with connection.cursor() as cursor:
-        cursor.execute(_insert(model, len(rows), returns), values)
-        if len(rows) == 1:
-            rows[0].pk = cursor.fetchone()[0] if returns else cursor.lastrowid
-    for row in rows:
-        row._state.adding = False
+        cursor.execute(_statement(model, len(rows), returns), values)
+        if len(rows) > 1:
+            return None
+        return int(cursor.fetchone()[0] if returns else cursor.lastrowid)
+
+
+# What is no text or number, of which a database's value is made.
+_MADE = (models.DateTimeField, models.JSONField)
+_Adapt = Callable[[Any, Any], Any]
 
 
 @cache
-def _adapted(model: type[models.Model]) -> Sequence[tuple[str, Callable[[Any, Any], Any] | None]]:
-    """Every column but the key's by its attribute, with what makes a database's value of one that is no text or number."""
+def _columns(model: type[models.Model], vendor: str) -> Sequence[tuple[str, _Adapt | None, Any]]:
+    """Every column but the key's: its attribute, what makes a database's value of one, and its default as such."""
     fields = [field for field in model._meta.concrete_fields if not field.primary_key]
-    return [(field.attname, field.get_db_prep_save if isinstance(field, _MADE) else None) for field in fields]
-
-
-_MADE = (models.DateTimeField, models.JSONField)
+    return [
+        (
+            field.attname,
+            field.get_db_prep_save if isinstance(field, _MADE) else None,
+            field.get_db_prep_save(field.get_default(), connection),
+        )
+        for field in fields
+    ]
 
 
 @lru_cache(maxsize=64)
-def _insert(model: type[models.Model], rows: int, returning: bool) -> str:
+def _statement(model: type[models.Model], rows: int, returning: bool) -> str:
     columns = [field.column for field in model._meta.concrete_fields if not field.primary_key]
     places = f"({', '.join(['%s'] * len(columns))})"
     named = ", ".join(f'"{column}"' for column in columns)

@@ -101,6 +101,8 @@ def hide_images(text: str, urls: Iterable[str] = ()) -> str:
 
     `urls` are the addresses of the request's own images: wherever one is repeated, its placeholder stands.
     """
+    if not text:
+        return text
     text = _without_base64(_without_data_urls(text))
     own = [(*_place(found), describe_image(url)) for url in urls if (found := _WEB_URL.match(url))]
     images = {place: placeholder for _, place, placeholder in own}
@@ -114,6 +116,8 @@ def redact(text: str, secrets: Iterable[str] = ()) -> str:
     `secrets` are values known to be secret here, such as the key the call was sent with. Give the whole text: of a key
     that was cut in half, half may stay.
     """
+    if not text:
+        return text
     text = hide_secrets(text, secrets)
     text = hide_images(text)
     text = _URL.sub(_plain_url, text)

@@ -57,6 +57,10 @@ def parse_stream(lines: Iterable[bytes]) -> Iterator[Delta]:
         chunk = _chunk(name, data)
         if not chunk:
             continue
+        plain = None if name == "error" else _plain_delta(chunk)
+        if plain:
+            yield plain
+            continue
         choice = _choice(chunk)
         failure = error_in(chunk) if name == "error" else _failure(chunk, choice)
         if failure:
@@ -113,14 +117,25 @@ def _failure(reply: Mapping[str, Any], choice: Mapping[str, Any]) -> UpstreamErr
     return error_in(reply) if choice.get("finish_reason") == "error" else None
 
 
+def _plain_delta(chunk: Mapping[str, Any]) -> Delta | None:
+    """The text of a chunk that has nothing else, as nearly every one of a stream; None: it is to be looked at."""
+    choices = chunk.get("choices")
+    if not choices or type(choices) is not list or chunk.get("error") or chunk.get("object") == "error" or chunk.get("usage"):
+        return None
+    choice = choices[0]
+    if type(choice) is not dict or choice.get("finish_reason") or choice.get("error"):
+        return None
+    said = choice.get("delta")
+    if type(said) is not dict or not said.keys() <= PLAIN or type(said.get("content")) is not str:
+        return None
+    return Delta(text=said["content"], model=text_of(chunk.get("model")))
+
+
 def _delta(reply: Mapping[str, Any], choice: Mapping[str, Any]) -> Delta:
     said = mapping_of(choice.get("delta") or choice.get("message"))
     content = said.get("content")
     model = text_of(reply.get("model"))
     finish_reason, usage = choice.get("finish_reason"), reply.get("usage")
-    if isinstance(content, str) and not finish_reason and not usage and said.keys() <= PLAIN:
-        # Nearly every chunk of a stream: not worth looking for what it does not have.
-        return Delta(text=content, model=model)
     text, thought = _texts(content)
     return Delta(
         text=text or text_of(choice.get("text")),

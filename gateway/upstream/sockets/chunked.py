@@ -29,6 +29,9 @@ class Dechunker:
                 pieces.append(piece)
                 at += len(piece)
                 self._left -= len(piece)
+                if data.startswith(b"\r\n", at):
+                    # The end of the chunk's line; else the next turn sees what is there instead.
+                    at += 2
                 continue
             end = data.find(b"\n", at)
             if end < 0:

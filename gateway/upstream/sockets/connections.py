@@ -23,6 +23,8 @@ from gateway.upstream.sockets.headers import read_headers, read_lines
 
 # The provider hosts whose connections are kept; more are served too, on new connections.
 KEPT_HOSTS = 64
+# Addresses of which what makes their connections is kept, which takes longer to put together than to look up.
+KEPT_ADDRESSES = 256
 READ_AT_MOST = 64 * 1024
 WRITE_STEP = 256 * 1024
 
@@ -155,13 +157,23 @@ class TimedAdapter(HTTPAdapter):
     """requests' pools of connections. Used without a Session: no cookies kept, no redirects, no environment."""
 
     def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
+        self._contexts: dict[tuple[str, str, int], tuple[Any, dict[str, Any]]] = {}
         super().init_poolmanager(*args, ssl_context=trusted(), **kwargs)
         self.poolmanager.pool_classes_by_scheme = {"http": _Pool, "https": _SecurePool}
 
     def pool(self, scheme: str, host: str, port: int) -> HTTPConnectionPool:
         """The connections to one address. Every certificate is checked, against what `trusted` holds."""
         pools: PoolManager = self.poolmanager
-        return pools.connection_from_host(host, port, scheme, pool_kwargs={"cert_reqs": "CERT_REQUIRED"})
+        where = scheme, host, port
+        if where not in self._contexts:
+            if len(self._contexts) >= KEPT_ADDRESSES:
+                self._contexts.clear()
+            named = {"scheme": scheme, "host": host, "port": port, "cert_reqs": "CERT_REQUIRED"}
+            context = {**pools.connection_pool_kw, **named}
+            self._contexts[where] = pools.key_fn_by_scheme[scheme](context), context
+        key, context = self._contexts[where]
+        # A copy, of which urllib3 takes what a new pool is made with.
+        return pools.connection_from_pool_key(key, dict(context))
 
 
 @cache

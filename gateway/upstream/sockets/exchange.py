@@ -5,6 +5,7 @@ Their connections, pools and certificates are used, and what fails raises what t
 """
 
 import errno
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -22,6 +23,7 @@ from gateway.upstream.sockets.connections import WRITE_STEP, TimedAdapter
 # URLs whose parts are kept: an endpoint has one, or one for each of its models.
 KEPT_URLS = 512
 PORTS = {"http": 80, "https": 443}
+_PLAIN = re.compile(r"[!-~]+(?: [!-~]+)*")
 # A server may have answered before it had read the whole request, and its answer is still to be read.
 ANSWERED_EARLY = (errno.EPIPE, errno.ECONNRESET, errno.EPROTOTYPE)
 
@@ -90,8 +92,10 @@ def place_of(url: str) -> Place:
 def _lines(headers: Mapping[str, str]) -> str:
     """Raises InvalidHeader for what would end its line."""
     for header in headers.items():
-        check_header_validity(header)
-    return "".join(f"{name}: {value}\r\n" for name, value in headers.items()) + "\r\n"
+        # What is plain words, as nearly every header is, needs no closer look.
+        if not _PLAIN.fullmatch(header[1]):
+            check_header_validity(header)
+    return "".join([f"{name}: {value}\r\n" for name, value in headers.items()]) + "\r\n"
 
 
 def _send(connection: Any, head: bytes, body: bytes) -> None:
