@@ -47,9 +47,9 @@ def interrupt_held(why: str, held_by: str) -> Interrupted:
     return _interrupt(why, Call.objects.filter(held), panels)
 
 
-def interrupt_queued(why: str, asked_before: datetime) -> Interrupted:
-    """End the calls asked before then that no process has taken."""
-    return _interrupt(why, Call.objects.filter(held_by="", asked_at__lt=asked_before), Panel.objects.none())
+def interrupt_queued(why: str, asked_until: datetime) -> Interrupted:
+    """End the calls asked until then that no process has taken."""
+    return _interrupt(why, Call.objects.filter(held_by="", asked_at__lte=asked_until), Panel.objects.none())
 
 
 @transaction.atomic

@@ -30,6 +30,10 @@ class Watch:
         self._seen = {name: (beat, self._silence(name, beat, passed)) for name, beat in beats.items()}
         return [name for name, (_, seconds) in self._seen.items() if seconds >= GONE_AFTER_SECONDS]
 
+    def seconds_of(self, name: str) -> float:
+        """How long one has been silent, as far as this one knows."""
+        return self._seen[name][1] if name in self._seen else 0.0
+
     def forget(self, names: Iterable[str]) -> None:
         """Begin anew with these, should they come back."""
         for name in names:

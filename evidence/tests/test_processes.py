@@ -9,7 +9,7 @@ from evidence.models import Call, Panel, Process
 from evidence.processes import interrupting
 from evidence.processes.here import ThisProcess
 from evidence.processes.interrupting import interrupt_held
-from evidence.processes.sweep import GONE, NOT_TAKEN, sweep
+from evidence.processes.sweep import GONE, NOT_TAKEN, Swept, sweep
 from evidence.processes.taking import take_call
 from evidence.processes.watch import GONE_AFTER_SECONDS, Watch
 from evidence.services import PlannedSeat, record_call, record_note, record_seat
@@ -150,11 +150,29 @@ def test_no_process_finds_itself_gone():
 
 @pytest.mark.django_db
 def test_a_seat_that_no_worker_takes_in_time_is_ended():
+    clock = Clock()
+    watch = Watch(clock)
     old, new = make_panel(minutes_ago=10), make_panel(minutes_ago=1)
-    swept = sweep(Watch(), own_name="me", queued_seconds=300)
-    assert (swept.calls, swept.panels) == (2, {old.panel_id})
+    for _ in range(12):
+        # By its own looks: when another machine's clock says that it was asked tells nothing.
+        assert sweep(watch, own_name="me", queued_seconds=57) == Swept()
+        clock.now += 5
+    swept = sweep(watch, own_name="me", queued_seconds=57)
+    assert (swept.gone, swept.calls, swept.panels) == ((), 2, {old.panel_id})
     assert set(old.calls.values_list("error", flat=True)) == {NOT_TAKEN}
     assert new.calls.filter(status="running").count() == 2
+
+
+@pytest.mark.django_db
+def test_a_queue_that_moves_on_is_left_alone():
+    clock = Clock()
+    watch = Watch(clock)
+    for minutes in range(20, 0, -1):
+        panel = make_panel(minutes_ago=minutes)
+        assert sweep(watch, own_name="me", queued_seconds=57) == Swept()
+        clock.now += 5
+        take_call(f"{panel.panel_id}.member1", by="me", at=timezone.now())
+        take_call(f"{panel.panel_id}.explorer1", by="me", at=timezone.now())
 
 
 @pytest.mark.django_db

@@ -1,5 +1,6 @@
 """What breaks between a server and its workers, and what becomes of the seats: processes are killed, stopped and cut off."""
 
+import json
 import signal
 import threading
 import time
@@ -159,6 +160,8 @@ def test_a_seat_that_no_worker_takes_ends_and_is_never_asked(bench, upstream):
     reply = Asking(bench, "slow").reply()
     assert reply.status == 502, reply.json
     assert "no worker took this seat" in reply.body.decode()
+    # No worker's clock decides whether a job is still wanted.
+    assert json.loads(bench.redis.client.lindex(SEATS, 0))["headers"]["expires"] is None
     worker.process.send_signal(signal.SIGCONT)
     redis = bench.redis.client
     eventually(lambda: redis.hlen("unacked") == 0 and redis.llen(SEATS) == 0)

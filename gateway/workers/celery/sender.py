@@ -34,7 +34,7 @@ _AWAY = (KombuError, RedisError, OSError)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Queued:
-    """An errand to be queued, for so many seconds from then on; `failed` is called in the sender's thread when it cannot be.
+    """An errand to be queued; `failed` is called in the sender's thread when it cannot be. `seconds`: how long it is of use.
 
     `again`: what was sent of it may be lost.
     """
@@ -97,7 +97,8 @@ class Sender:
                 ASK_SEAT,
                 args=[base64.b64encode(sealed).decode()],
                 queue=SEATS,
-                expires=queued.seconds,
+                # Without Celery's time of expiry, which another machine's clock would judge: of a job that comes too late
+                # the seat's row says so.
                 retry=False,
                 argsrepr=UNTOLD,
                 kwargsrepr=UNTOLD,
