@@ -35,10 +35,11 @@ class Part:
         self.begin()
         self.wait()
 
-    def begin(self) -> None:
-        """Start it without waiting until it is ready."""
+    def begin(self, **environment: str) -> None:
+        """Start it without waiting until it is ready, this time with more in its environment."""
         with self.log.open("ab") as log:
-            self._process = subprocess.Popen(self._command, cwd=ROOT, env=self._env, stdout=log, stderr=log)
+            env = {**self._env, **environment}
+            self._process = subprocess.Popen(self._command, cwd=ROOT, env=env, stdout=log, stderr=log)
 
     def wait(self) -> None:
         """Wait until it is ready. Raises StartError."""
@@ -114,7 +115,7 @@ class Postgres(Part):
         self._server = server
         self.name = "postgres"
 
-    def begin(self) -> None:
+    def begin(self, **environment: str) -> None:
         self._server.start()
 
     def wait(self) -> None:

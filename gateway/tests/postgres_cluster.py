@@ -40,12 +40,15 @@ def binaries() -> Path | None:
 
 
 class PostgresCluster:
-    """One server with no database but its own; `url` takes a database's name."""
+    """One server with no database but its own, in a new folder, inside `within` where that is given.
 
-    def __init__(self, binaries: Path, **settings: str) -> None:
+    `url` takes a database's name.
+    """
+
+    def __init__(self, binaries: Path, *, within: Path | None = None, **settings: str) -> None:
         self._binaries = binaries
         self._settings = SETTINGS | settings
-        self._folder = Path(tempfile.mkdtemp(prefix="postgres-"))
+        self._folder = Path(tempfile.mkdtemp(prefix="postgres-", dir=within))
         self._port = 0
         self._process: subprocess.Popen[bytes] | None = None
         if os.geteuid() == 0:
