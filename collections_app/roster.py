@@ -112,7 +112,7 @@ def renew_roster(**_: Any) -> None:
     RosterVersion.objects.update_or_create({"token": draw_token()}, pk=1)
 
 
-# Asked before every panel, twice; the ORM took ten times as long to say it as the database to answer.
+# Asked before every panel; the ORM took ten times as long to say it as the database to answer.
 _TOKEN = f"SELECT token FROM {RosterVersion._meta.db_table} LIMIT 1"  # noqa: S608 (a name of ours)
 
 

@@ -80,14 +80,14 @@ def _running(request: Request) -> PanelRun | None:
 
 def _earlier_or_new(request: Request) -> str | PanelRun | Opening:
     # An earlier panel, too, is only for who may ask its collection now.
-    collection_for(request.caller, request.chat.model, roster_keeper().current())
-    return _unless_asked(request, partial(_open, request))
+    roster = roster_keeper().current()
+    collection_for(request.caller, request.chat.model, roster)
+    return _unless_asked(request, partial(_open, request, roster))
 
 
-def _open(request: Request) -> PanelRun | Opening:
+def _open(request: Request, roster: Roster) -> PanelRun | Opening:
     """Seat members and whom the caller named; then, if the shape is known without asking for it, the rest."""
     chat = request.chat
-    roster = roster_keeper().current()
     asked, collection = collection_for(request.caller, chat.model, roster)
     count_request(request.caller)
     table = Table(images=chat.images, tokens=request.tokens, cool_down_of=roster.cool_down_of)

@@ -5,10 +5,11 @@ The process owns a panel, never the request: it is followed to its end whether o
 
 import asyncio
 import logging
+import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from concurrent.futures import Future
-from functools import cache
+from functools import cache, partial
 
 from opentelemetry.trace import Span
 
@@ -115,10 +116,10 @@ class PanelRun:
             self._merging.cancel()
 
     async def _gather(self) -> tuple[SeatAnswer, ...]:
-        waiting = {asyncio.wrap_future(answer): index for index, answer in enumerate(self._answers)}
-        while waiting:
-            ended, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-            indexes = [waiting.pop(answer) for answer in sorted(ended, key=waiting.__getitem__)]
+        arrivals, left = Arrivals(self._answers), len(self._answers)
+        while left:
+            indexes = await arrivals.some()
+            left -= len(indexes)
             if self._merge is None:
                 self._sections |= {index: markdown.section(self.panel, self._answer(index)) for index in indexes}
             self._add(*(self._sections[index] for index in indexes if index in self._sections))
@@ -192,6 +193,37 @@ class PanelRun:
             error_kind="interrupted",
             error=why,
         )
+
+
+class Arrivals:
+    """Answers as they end in other threads, told to the event loop that made this.
+
+    Several that end together wake it once: asyncio.wrap_future would for each, and make a future of its own for it.
+    """
+
+    def __init__(self, answers: Sequence[Future[SeatAnswer]]) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._lock = threading.Lock()
+        self._come: list[int] = []
+        self._some = asyncio.Event()
+        for index, answer in enumerate(answers):
+            answer.add_done_callback(partial(self._ended, index))
+
+    async def some(self) -> list[int]:
+        """Wait for any, and return which have ended since it was last asked, in their order."""
+        await self._some.wait()
+        self._some.clear()
+        with self._lock:
+            come, self._come = self._come, []
+        return sorted(come)
+
+    def _ended(self, index: int, _: Future[SeatAnswer]) -> None:
+        with self._lock:
+            self._come.append(index)
+            first = len(self._come) == 1
+        # A loop that has closed meanwhile has nobody left to tell.
+        if first and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._some.set)
 
 
 class RunningPanels:

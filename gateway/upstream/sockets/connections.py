@@ -27,6 +27,14 @@ KEPT_HOSTS = 64
 KEPT_ADDRESSES = 256
 READ_AT_MOST = 64 * 1024
 WRITE_STEP = 256 * 1024
+SLACK_SECONDS = 0.05
+
+
+def _allow(sock: socket, seconds: float) -> None:
+    """Have the socket's next read or write take so long at most, or SLACK_SECONDS more: to say it anew is a system call."""
+    said = sock.gettimeout()
+    if said is None or not seconds <= said <= seconds + SLACK_SECONDS:
+        sock.settimeout(seconds)
 
 
 class _Reader(io.RawIOBase):
@@ -41,7 +49,7 @@ class _Reader(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int | None:
-        self._sock.settimeout(self._clock.left())
+        _allow(self._sock, self._clock.left())
         count = self._file.readinto(buffer)
         if count:
             self._clock.heard = True
@@ -118,7 +126,7 @@ class _Timed(HTTPConnection):
             self.connect()
         clock = current_clock.get()
         for start in range(0, len(data), WRITE_STEP):
-            self.sock.settimeout(clock.left())
+            _allow(self.sock, clock.left())
             try:
                 super().send(data[start : start + WRITE_STEP])
             except (ConnectionError, ssl.SSLEOFError):
