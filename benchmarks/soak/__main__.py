@@ -59,6 +59,7 @@ def arguments() -> argparse.Namespace:
 async def soaked(site: Soaked, args: argparse.Namespace) -> int:
     warm_up = min(args.warm_up, args.minutes / 3)
     async with Load(site.url, site.page_url) as load:
+        await load.settled()
         fastest = 0.0 if args.rate else await load.fastest(CALIBRATION_SECONDS)
         rate = args.rate or fastest / 2
         print(

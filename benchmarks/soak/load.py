@@ -11,7 +11,7 @@ from typing import Any
 
 import aiohttp
 
-from benchmarks.soak.asking import PANELS
+from benchmarks.soak.asking import PANELS, chat
 from benchmarks.soak.caller import PATIENCE, Caller, WrongReplyError
 from benchmarks.soak.reading import BESIDE, page, watched
 
@@ -19,6 +19,7 @@ KINDS: Mapping[str, tuple[float, Any]] = {**PANELS, **BESIDE}
 OPEN_PAGES, PAGE_SECONDS = 4, 5.0
 AT_ONCE = 32
 MOST_WAITING = 400
+SETTLED_WITHIN_SECONDS = 30.0
 
 
 @dataclass(slots=True)
@@ -49,6 +50,15 @@ class Load:
 
     async def __aexit__(self, *_: object) -> None:
         await self._session.close()
+
+    async def settled(self) -> None:
+        """Wait until panels are answered, several in a row: of processes that have just started not all know of the others."""
+        ends, answered = time.monotonic() + SETTLED_WITHIN_SECONDS, 0
+        while answered < 4 and time.monotonic() < ends:
+            answered = answered + 1 if await self._noted("first panels", chat) else 0
+            await asyncio.sleep(0.5)
+        if answered == 4:
+            self.seen = Seen()
 
     async def fastest(self, seconds: float) -> float:
         """Requests a second of callers who ask again at once."""
