@@ -1,4 +1,4 @@
-"""Run it: `python -m benchmarks.faults [--only NAME,…] [--json FILE]`. Needs redis-server, postgresql, nginx and libfaketime.
+"""Run it: `python -m benchmarks.faults [--only NAME,…] [--json FILE]`. Needs redis-server, postgresql, nginx and a C compiler.
 
 Breaks a bench of several processes in one way after the other while callers ask it, and proves each time that nothing was
 lost, doubled or left running. Prints a table; exit 1 when anything in it is wrong. About ten minutes.
@@ -39,10 +39,12 @@ FAULTS = (
     Fault(name="postgres-full", says="no room for PostgreSQL", do=breaking.full_disk),
     Fault(name="clock", says="an hour on and back, for a web process and a worker", do=breaking.clocks_jump),
     Fault(name="silence", says="a provider that accepts and never answers", do=breaking.silent_upstream),
-    Fault(name="slow-readers", says="40 streams of 3 MB, hardly read", do=clients.slow_readers, harmless=True, memory=300),
+    Fault(name="slow-readers", says="40 streams of 3 MB, hardly read", do=clients.slow_readers, harmless=True, memory=450),
     Fault(name="10-gb", says="bodies of 10 GB", do=clients.endless_bodies, harmless=True),
     Fault(name="drip", says="1,000 connections whose headers drip", do=clients.dripping_headers, harmless=True),
     Fault(name="idle", says="5,000 idle streams", do=clients.idle_streams, harmless=True, memory=400),
+    Fault(name="alone-kill", says="kill -9 of a single `serve`", do=breaking.killed("serve"), may_lose=True, alone=True),
+    Fault(name="alone-restart", says="SIGTERM to a single `serve`", do=breaking.all_stopped, alone=True),
     Fault(name="alone-full", says="`serve` on SQLite without room", do=breaking.full_disk, alone=True),
 )
 

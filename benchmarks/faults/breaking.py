@@ -2,6 +2,9 @@
 
 import asyncio
 import os
+import shutil
+import struct
+import subprocess
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -14,8 +17,7 @@ from benchmarks.faults.watch import FILLER
 RESTARTS_AFTER, STOPPED_SECONDS = 1.5, 28.0
 FULL_SECONDS, SILENT_SECONDS, CLOCK_SECONDS = 8.0, 25.0, 12.0
 ASKED_BEYOND = "SELECT count(*), count(*) FILTER (WHERE status = 'ok') FROM evidence_call WHERE asked_at {}"
-# What Debian's libfaketime is; the MT one is for programs with threads.
-FAKETIME = Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1")
+JUMPS = Path(__file__).with_name("clock.c")
 
 
 def killed(name: str) -> Do:
@@ -43,8 +45,8 @@ def stopped(name: str) -> Do:
 
 
 async def all_stopped(scene: Scene) -> None:
-    """SIGTERM to every web process, worker and beat at once."""
-    ours = [part for name, part in scene.bench.parts.items() if name.startswith(("web", "worker", "beat"))]
+    """SIGTERM to every process of ours at once."""
+    ours = [part for name, part in scene.bench.parts.items() if name.startswith(("web", "worker", "beat", "serve"))]
     await asyncio.gather(*(_stopped_and_begun(part) for part in ours))
     scene.undo()
 
@@ -94,18 +96,19 @@ def _fill(filler: Path) -> None:
 
 async def clocks_jump(scene: Scene) -> None:
     """One web process and one worker see the time an hour on, then an hour back, then right again."""
-    if not FAKETIME.exists():
-        scene.problems.append("not tried: apt-get install libfaketime")
+    library, started = scene.bench.folder / "clock.so", datetime.now(UTC)
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if not compiler:
+        scene.problems.append("not tried: apt-get install gcc libc6-dev")
         return scene.undo()
-    clock, started = scene.bench.folder / "clock", datetime.now(UTC)
-    _set(clock, "+0")
-    faked = {"LD_PRELOAD": str(FAKETIME), "FAKETIME_TIMESTAMP_FILE": str(clock), "FAKETIME_CACHE_DURATION": "1"}
-    # As when a clock is set: what measures durations goes on, and files have the disk's own times.
-    faked |= {"FAKETIME_DONT_FAKE_MONOTONIC": "1", "NO_FAKE_STAT": "1"}
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", library, JUMPS], check=True)
+    ahead = scene.bench.folder / "ahead"
+    ahead.write_bytes(struct.pack("q", 0))
     parts = [scene.part("web1"), scene.part("worker1")]
-    await _restarted(parts, **faked)
-    for jump in ("+3600", "-3600", "+0"):
-        _set(clock, jump)
+    await _restarted(parts, LD_PRELOAD=str(library), CLOCK_AHEAD=str(ahead))
+    for seconds in (3600, -3600, 0):
+        with ahead.open("r+b") as shared:
+            shared.write(struct.pack("q", seconds))
         await asyncio.sleep(CLOCK_SECONDS)
     await _restarted(parts)
     scene.undo()
@@ -122,12 +125,6 @@ async def _restarted(parts: list[Part], **environment: str) -> None:
     for part in parts:
         part.begin(**environment)
     await asyncio.gather(*(asyncio.to_thread(part.wait) for part in parts))
-
-
-def _set(clock: Path, jump: str) -> None:
-    beside = clock.with_suffix(".new")
-    beside.write_text(f"{jump}\n")
-    beside.replace(clock)
 
 
 async def silent_upstream(scene: Scene) -> None:
