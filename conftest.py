@@ -6,9 +6,12 @@ from collections.abc import Iterator
 
 import pytest
 from django.apps import apps
+from django.db import connection
 from django.test import TransactionTestCase
 from hypothesis import HealthCheck, settings
 from pytest_django import DjangoDbBlocker
+
+from collections_app.tests.own_database import URL, migrated_database
 
 # How long an example takes is the machine's doing.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -16,6 +19,13 @@ settings.load_profile("patient")
 
 # Django's own, which it fills again itself after it emptied every table.
 FILLED_BY_DJANGO = ("auth", "contenttypes")
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings: None) -> None:
+    """As pytest-django's. On PostgreSQL every process begins with a copy of what one has migrated."""
+    if URL:
+        connection.settings_dict["TEST"]["TEMPLATE"] = migrated_database(URL)
 
 
 @pytest.fixture(scope="session")

@@ -119,9 +119,8 @@ class InPostgres:
 
     def make(self) -> None:
         with _at(self._cluster) as cluster:
-            there = cluster.execute("select 1 from pg_database where datname = %s", [self.name]).fetchone()
-            if not there:
-                cluster.execute(f'create database "{self.name}" template "{_migrated_database(self._cluster)}"')
+            if not _there(cluster, self.name):
+                cluster.execute(f'create database "{self.name}" template "{migrated_database(self._cluster)}"')
 
     @contextmanager
     def open(self) -> Iterator[Rows]:
@@ -168,7 +167,7 @@ def migrate(folder: Path, database: OwnDatabase) -> None:
     assert done.returncode == 0, done.stderr
 
 
-# Migrations take longer than all else that a server begins with: each process runs them once.
+# Migrations take longer than all else that a server begins with: each process runs them once, on PostgreSQL one for all.
 @cache
 def _migrated_file() -> bytes:
     with TemporaryDirectory() as folder:
@@ -178,13 +177,21 @@ def _migrated_file() -> bytes:
 
 
 @cache
-def _migrated_database(url: str) -> str:
-    with TemporaryDirectory() as folder:
-        database = InPostgres(Path(folder), url)
-        with _at(url) as cluster:
+def migrated_database(url: str) -> str:
+    """The name of a database as the migrations leave it, in the cluster of this URL; to copy from."""
+    with TemporaryDirectory() as folder, _at(url) as cluster:
+        # Its name is the run's, so that no later one copies what older migrations left.
+        database = InPostgres(Path(os.environ.get("PYTEST_XDIST_TESTRUNUID", folder)), url)
+        # Until this connection is closed: the others wait for the one that begins.
+        cluster.execute("select pg_advisory_lock(1)")
+        if not _there(cluster, database.name):
             cluster.execute(f'create database "{database.name}"')
-        migrate(Path(folder), database)
+            migrate(Path(folder), database)
     return database.name
+
+
+def _there(cluster: Any, name: str) -> bool:
+    return bool(cluster.execute("select 1 from pg_database where datname = %s", [name]).fetchone())
 
 
 @contextmanager
