@@ -44,7 +44,7 @@ class Site(Product):
 
     def plan(self) -> str:
         """How its database looks for the stalest. Raises StartError."""
-        return self._run("-c", PLAN)
+        return self._run("-c", PLAN).strip()
 
     @contextmanager
     def pruning(self, days: int) -> Iterator[subprocess.Popen[str]]:
