@@ -14,10 +14,10 @@ from django.db.models import Exists, Max, Min, OuterRef
 from evidence.counting.tallies import Calls, keep, uncount
 from evidence.models import Call, Panel, PrunedPanel, Tally
 
-BATCH = 100
-# Between two batches, as a share of what the last one took: whoever waits for SQLite's one lock gets it; elsewhere, for the
-# panels of a batch alone.
-REST, REST_ELSEWHERE = 1.0, 0.25
+# Panels of a batch, and the rest after it as a share of what it took. Whoever writes waits for SQLite's one lock, and looks for
+# it ever more seldom, up to ten times a second: short batches far apart. Elsewhere only who wants a batch's own panels waits.
+BATCH, REST = 25, 2.0
+BATCH_ELSEWHERE, REST_ELSEWHERE = 100, 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +34,10 @@ def prune_panels(before: datetime, *, after_each: Callable[[], None] = lambda: N
     `after_each` is called between batches, and may raise to end it there: what is gone by then is counted.
     """
     panels = calls = 0
-    rest = REST if connection.vendor == "sqlite" else REST_ELSEWHERE
+    batch, rest = (BATCH, REST) if connection.vendor == "sqlite" else (BATCH_ELSEWHERE, REST_ELSEWHERE)
     while True:
         started = time.monotonic()
-        gone = _prune_batch(before)
+        gone = _prune_batch(before, batch)
         if not gone.panels:
             return Pruned(panels, calls)
         panels, calls = panels + gone.panels, calls + gone.calls
@@ -46,11 +46,11 @@ def prune_panels(before: datetime, *, after_each: Callable[[], None] = lambda: N
 
 
 @transaction.atomic
-def _prune_batch(before: datetime) -> Pruned:
+def _prune_batch(before: datetime, batch: int) -> Pruned:
     running = Call.objects.filter(panel=OuterRef("pk"), status=Call.Status.RUNNING)
     old = Panel.objects.filter(~Exists(running), asked_at__lt=before).order_by("asked_at")
     # Locked, where a database has such locks: who prunes at the same time counts none of them again.
-    panels = list(old.select_for_update().values_list("pk", flat=True)[:BATCH])
+    panels = list(old.select_for_update().values_list("pk", flat=True)[:batch])
     calls = Call.objects.filter(panel__in=panels)
     count = calls.count()
     days = calls.aggregate(first=Min("asked_at"), last=Max("asked_at"))

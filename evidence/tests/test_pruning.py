@@ -127,6 +127,7 @@ def test_a_panel_that_still_runs_stays() -> None:
 
 def test_many_go_in_batches_and_a_stop_between_two_keeps_what_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pruning, "BATCH", 3)
+    monkeypatch.setattr(pruning, "BATCH_ELSEWHERE", 3)
     for _ in range(7):
         ended_panel(("member1", "fast"), days_ago=9)
 
