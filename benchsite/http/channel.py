@@ -22,6 +22,8 @@ GRACE_SECONDS = 60.0
 SLOWEST_BYTES_PER_SECOND = 16_000
 # How many bodies of the longest kind may be half there at once.
 BODIES_HELD = 8
+# A body over the cap is read to its end, so that its caller is told so in its format's words; up to so many times the cap.
+MOST_READ = 4
 
 
 class BenchChannel(HTTPChannel):
@@ -54,6 +56,8 @@ class BenchChannel(HTTPChannel):
             return
         if not self._handlingRequest:
             self._body_bytes += len(data)
+            if self._body_bytes > longest_read():
+                return self.refuse_too_long()
             allowed = GRACE_SECONDS + self._body_bytes / SLOWEST_BYTES_PER_SECOND
             if monotonic() - self._body_began > allowed:
                 return self.refuse(408, "The body came too slowly. Send it again, shorter or over a better line.")
@@ -106,9 +110,20 @@ class BenchChannel(HTTPChannel):
         self.transport.write("\r\n".join([*lines, "", ""]).encode() + body)
         super().timeoutConnection()
 
+    def refuse_too_long(self) -> None:
+        """Read no more of a body whose caller cannot have meant it."""
+        self.requests[-1].let_go()
+        unfinished().drop(self)
+        self.refuse(413, f"The body is far too long: {settings.BENCH_MAX_BODY_BYTES:,} bytes is the most.")
+
     def connectionLost(self, reason: Failure = connectionDone) -> None:  # noqa: N802 (Twisted's name)
         unfinished().drop(self)
         super().connectionLost(reason)
+
+
+def longest_read() -> int:
+    """The most bytes of one body that are read at all."""
+    return MOST_READ * int(settings.BENCH_MAX_BODY_BYTES)
 
 
 def error_body(status: int, message: str) -> bytes:

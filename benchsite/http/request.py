@@ -11,7 +11,7 @@ from weakref import WeakSet
 from daphne.http_protocol import HTTPFactory, WebRequest
 from django.conf import settings
 
-from benchsite.http.channel import BenchChannel, error_body, unfinished
+from benchsite.http.channel import BenchChannel, error_body, longest_read, unfinished
 from benchsite.http.handshake import is_handshake, keep_what_is_read
 
 # What Daphne would act on before any check of ours. A handshake goes to a parser of WebSockets, which quotes headers in what
@@ -33,6 +33,8 @@ class BenchRequest(WebRequest):
     def gotLength(self, length: int | None) -> None:  # noqa: N802 (Twisted's name)
         self.content = BytesIO()
         self._room = settings.BENCH_MAX_BODY_BYTES + 1
+        if length is not None and length > longest_read():
+            return self.channel.refuse_too_long()
         encodings = self.requestHeaders.getRawHeaders(b"transfer-encoding", [])
         if [one.lower() for one in encodings] not in ([], [b"chunked"]):
             # Twisted passes over others than the first, and what is in front may have gone by another.

@@ -65,6 +65,21 @@ def test_bodies_that_never_end_are_held_up_to_a_bound_and_the_oldest_gives_way(s
     assert small_server.chat("bench/core").status == 200
 
 
+def test_a_body_far_over_the_cap_is_not_read(small_server):
+    announced = said(send(small_server, "Content-Length: 10000000000\r\n"))
+    assert announced.startswith(b"HTTP/1.1 413") and b"1,000,000 bytes is the most" in announced
+    piece = b"%x\r\n%b\r\n" % (100_000, b" " * 100_000)
+    with closing(send(small_server, "Transfer-Encoding: chunked\r\n")) as connection, pytest.raises(OSError):
+        for _ in range(10_000):
+            connection.sendall(piece)
+    assert small_server.chat("bench/core").status == 200
+
+
+def test_a_body_over_the_cap_by_as_much_again_is_read_and_told_so_in_its_formats_words(small_server):
+    reply = said(send(small_server, "Content-Length: 2000000\r\nConnection: close\r\n", b" " * 2_000_000))
+    assert reply.startswith(b"HTTP/1.1 413") and b"shorten the prompt" in reply
+
+
 @pytest.mark.parametrize(
     "encoding",
     [
