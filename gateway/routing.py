@@ -11,7 +11,7 @@ from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpResponse
 from django.utils.module_loading import import_string
 
-from gateway.asked import EDGE_KEY, TRUSTED_PROXY_KEY, App, Asked, Event, Receive, Scope, Send, asked_of, raw_headers
+from gateway.asked import EDGE_KEY, SCOPE_KEY, TRUSTED_PROXY_KEY, App, Asked, Event, Receive, Scope, Send, asked_of, raw_headers
 from gateway.consumers import EventsConsumer, StreamConsumer
 from gateway.mcp import BENCH_KEY
 from gateway.workers.ledger import ledger
@@ -58,7 +58,11 @@ async def json_app(scope: Scope, receive: Receive, send: Send) -> None:
     middleware is the dashboard's.
     """
     asked = asked_of(scope)
-    response = await _respond(asked, ASGIRequest(scope, BytesIO(asked.body)))
+    with BytesIO(asked.body) as body:
+        response = await _respond(asked, ASGIRequest(scope, body))
+    # DRF's view and its request hold one another, and this scope, until the collector of cycles comes by: megabytes of
+    # pictures do not wait for it.
+    del scope[SCOPE_KEY]
     headers = [*raw_headers(dict(response.items())), (b"Content-Length", str(len(response.content)).encode())]
     await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
     await send({"type": "http.response.body", "body": response.content})

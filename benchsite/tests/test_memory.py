@@ -1,4 +1,4 @@
-"""What threads give back is used again: a bench grows with what it holds, not with its threads."""
+"""What threads give back is used again, and a request goes with its reply: a bench grows with what it holds alone."""
 
 import ctypes
 from concurrent.futures import ThreadPoolExecutor
@@ -54,3 +54,22 @@ def test_a_workers_threads_share_their_memory(loud_upstream, tmp_path):
     with celery_bench(tmp_path, bench_of_six(loud_upstream)) as bench:
         ask_at_once(bench.server)
         assert regions(bench.workers[0].process.pid) < ARENAS
+
+
+def resident(pid: int) -> int:
+    """Bytes of memory that a process has."""
+    status = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) << 10 for line in status if line.startswith("VmRSS"))
+
+
+@pytest.mark.parametrize("model", ["say-I-see.", "closed"])
+def test_a_large_request_goes_with_its_reply(model, loud_upstream, tmp_path):
+    """Also when its seat fails. The collector of cycles looks by numbers of objects, of which a picture is one."""
+    pictures = [{"type": "image_url", "image_url": {"url": "data:image/png;base64," + "iVBOR" * 1_200_000}}]
+    bench = bench_file(loud_upstream.url, {"eyes": {"model": model, "vision": True}}, {"seeing": ["eyes"]})
+    with running_server(tmp_path, bench + "\n[limits]\nmax_explorers = 0\n") as server:
+        held = []
+        for _ in range(10):
+            server.chat("bench/seeing", pictures)
+            held.append(resident(server.process.pid))
+    assert held[-1] - held[1] < 60 << 20

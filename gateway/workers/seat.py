@@ -60,7 +60,8 @@ def ask_seat(job: SeatJob, keys: KeyRing, turnstile: Turnstile, on_text: OnText 
             on_delta=_text_only(on_text) if on_text else None,
         )
     except UpstreamError as error:
-        outcome = error
+        # Without the frames that it came through: they hold the request's bytes, and this one among them holds the error.
+        outcome = error.with_traceback(None)
     except Exception:
         # The seat's last boundary: whatever is wrong in here, the panel must still end and say so. No prompt in the log.
         logger.exception("Asking seat %s failed inside the gateway", job.call)
