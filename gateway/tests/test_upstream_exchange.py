@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 import requests
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gateway.upstream.sockets.clock import Clock, current_clock
@@ -20,7 +20,7 @@ ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-Two: a\r\nx-two: b\r\n\r\n{
 HEADERS = {"Content-Type": "application/json", "Accept-Encoding": "identity", "User-Agent": "Benchsite", "x-api-key": "k"}
 
 
-def heard(send: Callable[[int], None]) -> bytes:
+def heard(send: Callable[[int], None], answer_with: bytes = ANSWER) -> bytes:
     """What one caller of a server on a free port sends to it."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         received = bytearray()
@@ -29,7 +29,7 @@ def heard(send: Callable[[int], None]) -> bytes:
             with server.accept()[0] as caller:
                 while not received.endswith(b"{1}"):
                     received.extend(caller.recv(65_536))
-                caller.sendall(ANSWER)
+                caller.sendall(answer_with)
 
         answering = threading.Thread(target=answer)
         answering.start()
@@ -74,6 +74,11 @@ def test_a_request_leaves_as_requests_would_send_it(url: str) -> None:
     assert heard(by_exchange(url)) == heard(by_requests(url))
 
 
+def test_what_comes_before_an_answer_is_not_the_answer() -> None:
+    early = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\nX-Two: c\r\n\r\n"
+    assert heard(by_exchange("http://127.0.0.1:{port}"), early + ANSWER).startswith(b"POST / ")
+
+
 LINES = st.lists(
     st.one_of(
         st.from_regex(rb"\A[A-Za-z-]{1,8}: {0,2}[a-z =;,]{0,12}(\r\n|\n)\Z"),
@@ -83,6 +88,7 @@ LINES = st.lists(
 )
 
 
+@example([b"A: 1\rB: 2\r\n", b"C: 3\r\n"], b"\r\n")
 @given(LINES, st.sampled_from([b"\r\n", b"\n", b""]))
 def test_a_head_is_read_as_by_http_client(lines: list[bytes], end: bytes) -> None:
     head = b"".join(lines) + end + b"body"

@@ -68,9 +68,12 @@ class _Response(http.client.HTTPResponse):
         self._dechunker = Dechunker()
 
     def begin(self) -> None:
-        """Read the head, as http.client does but for its parser."""
+        """Read the head as http.client does, but for its parser, and for what comes before an answer.
+
+        It takes 103, early hints, for the answer itself: the real one would be the next caller's.
+        """
         version, status, reason = self._read_status()  # type: ignore[attr-defined]
-        while status == http.client.CONTINUE:
+        while status < http.client.OK:
             read_lines(self.fp)
             version, status, reason = self._read_status()  # type: ignore[attr-defined]
         if not version.startswith(("HTTP/1.", "HTTP/0.9")):
@@ -82,7 +85,7 @@ class _Response(http.client.HTTPResponse):
         self.chunked = (self.headers.get("transfer-encoding") or "").lower() == "chunked"
         self.chunk_left = None
         self.length = None if self.chunked else _length_in(self.headers)
-        if status in (http.client.NO_CONTENT, http.client.NOT_MODIFIED) or status < 200:
+        if status in (http.client.NO_CONTENT, http.client.NOT_MODIFIED):
             self.length = 0
         # A body of which neither says where it ends goes on until the connection is closed.
         closes: bool = self._check_close()  # type: ignore[attr-defined]
@@ -173,13 +176,16 @@ class TimedAdapter(HTTPAdapter):
         """The connections to one address. Every certificate is checked, against what `trusted` holds."""
         pools: PoolManager = self.poolmanager
         where = scheme, host, port
-        if where not in self._contexts:
-            if len(self._contexts) >= KEPT_ADDRESSES:
-                self._contexts.clear()
+        kept = self._contexts.get(where)
+        if kept is None:
             named = {"scheme": scheme, "host": host, "port": port, "cert_reqs": "CERT_REQUIRED"}
             context = {**pools.connection_pool_kw, **named}
-            self._contexts[where] = pools.key_fn_by_scheme[scheme](context), context
-        key, context = self._contexts[where]
+            kept = pools.key_fn_by_scheme[scheme](context), context
+            # Another thread may empty it at any time, and finds nothing missing.
+            if len(self._contexts) >= KEPT_ADDRESSES:
+                self._contexts.clear()
+            self._contexts[where] = kept
+        key, context = kept
         # A copy, of which urllib3 takes what a new pool is made with.
         return pools.connection_from_pool_key(key, dict(context))
 

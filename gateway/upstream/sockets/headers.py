@@ -13,7 +13,8 @@ from typing import Any
 LONGEST_LINE = 65_536
 MOST_LINES = 100
 
-_PLAIN = re.compile(r"([!-9;-~]+):[ \t]*(.*?)[\r\n]*", re.DOTALL)
+# A carriage return within a line ends it for that parser.
+_PLAIN = re.compile(r"([!-9;-~]+):[ \t]*([^\r\n]*)\r?\n")
 
 
 def read_headers(file: Any) -> HTTPMessage:
