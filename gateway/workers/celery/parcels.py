@@ -6,6 +6,7 @@ One for all seats of a panel, which are asked the same. Nothing is ever in a fil
 import json
 import secrets
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from functools import cache
 
 from django.conf import settings
@@ -26,32 +27,48 @@ class ParcelGoneError(Exception):
     """Its lifetime is over, or Redis has lost it."""
 
 
+@dataclass(slots=True)
+class _Parcel:
+    """`calls` are the seats that need it still. It keeps the messages, by whose identity it is found."""
+
+    messages: tuple[Message, ...]
+    key: str = field(default_factory=lambda: f"{_KEY}{secrets.token_hex(16)}")
+    calls: set[str] = field(default_factory=set)
+
+
 class Parcels:
     """Those that this process has sent, by the messages in them. Belongs to the thread that sends."""
 
     def __init__(self) -> None:
-        self._sent: dict[int, tuple[str, int]] = {}
+        self._sent: dict[int, _Parcel] = {}
 
-    def hold(self, messages: tuple[Message, ...], seconds: float, *, anew: bool = False) -> str:
-        """Send these messages, unless another seat's job has; returns their key, empty where they are small.
+    def hold(self, messages: tuple[Message, ...], call: str, seconds: float, *, anew: bool = False) -> str:
+        """Send these messages for a seat, unless another's job has; returns their key, empty where they are small.
 
         `anew`: send them also where one has, since Redis may have lost them. Raises RedisError.
         """
         if _characters(messages) <= LARGEST_IN_MESSAGE:
             return ""
-        key, held = self._sent.get(id(messages), ("", 0))
-        if anew or not key:
-            key = _sent(messages, seconds, key or f"{_KEY}{secrets.token_hex(16)}")
-        self._sent[id(messages)] = (key, held + 1)
-        return key
+        parcel = self._sent.get(id(messages))
+        if anew or parcel is None:
+            parcel = parcel or _Parcel(messages)
+            _send(parcel, seconds)
+        self._sent[id(messages)] = parcel
+        parcel.calls.add(call)
+        return parcel.key
 
-    def let_go(self, messages: tuple[Message, ...]) -> None:
-        """Delete them when no seat's job needs them any more. Raises RedisError: then their lifetime ends them."""
-        key, held = self._sent.pop(id(messages), ("", 0))
-        if held > 1:
-            self._sent[id(messages)] = (key, held - 1)
-        elif key:
-            redis_client().delete(key)
+    def let_go(self, messages: tuple[Message, ...], call: str) -> None:
+        """Delete them when no seat needs them any more, however often each says so.
+
+        Raises RedisError: then their lifetime ends them.
+        """
+        parcel = self._sent.get(id(messages))
+        if parcel is None:
+            return
+        parcel.calls.discard(call)
+        if not parcel.calls:
+            del self._sent[id(messages)]
+            redis_client().delete(parcel.key)
 
 
 def unpacked(key: str) -> tuple[Message, ...]:
@@ -73,10 +90,9 @@ def redis_client() -> Redis:
     )
 
 
-def _sent(messages: tuple[Message, ...], seconds: float, key: str) -> str:
-    content = json.dumps(messages_as_list(messages), separators=(",", ":")).encode()
-    redis_client().set(key, seal(content, USE), ex=max(1, round(seconds)))
-    return key
+def _send(parcel: _Parcel, seconds: float) -> None:
+    content = json.dumps(messages_as_list(parcel.messages), separators=(",", ":")).encode()
+    redis_client().set(parcel.key, seal(content, USE), ex=max(1, round(seconds)))
 
 
 def _characters(messages: Iterable[Message]) -> int:

@@ -13,7 +13,7 @@ from gateway.reply import SeatAnswer
 from gateway.workers.celery.listener import Listener
 from gateway.workers.celery.message import Errand
 from gateway.workers.celery.overdue import QUEUE_AWAY, Overdue, deadline_of
-from gateway.workers.celery.sender import Queued, Sender
+from gateway.workers.celery.sender import Done, Queued, Sender
 from gateway.workers.celery.waiting import WaitingSeat, WaitingSeats
 from gateway.workers.job import SeatJob
 from gateway.workers.ledger import ledger
@@ -57,12 +57,13 @@ class CeleryWorkerPool:
         self._closed = True
 
     def _send(self, seat: WaitingSeat, *, failed: Callable[[], None], again: bool = False) -> None:
-        messages = seat.job.messages
-        errand = partial(self._errand, seat.job, seat.on_text is not None)
+        job, seconds = seat.job, deadline_of(seat)
+        errand = partial(self._errand, job, seat.on_text is not None)
         self._sender.send(
-            Queued(errand=errand, messages=messages, seconds=deadline_of(seat), failed=failed, again=again),
+            Queued(errand=errand, call=job.call, messages=job.messages, seconds=seconds, failed=failed, again=again)
         )
-        seat.answer.add_done_callback(lambda _: self._sender.done(messages))
+        # Each time, and after it is queued: a seat may have ended while its job was queued again.
+        seat.answer.add_done_callback(lambda _: self._sender.done(Done(job.call, job.messages)))
 
     def _send_again(self, seat: WaitingSeat) -> None:
         # A queue that is away again by now has this tried again, and takes the seat nothing of its time.

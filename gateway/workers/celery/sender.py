@@ -34,12 +34,13 @@ _AWAY = (KombuError, RedisError, OSError)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Queued:
-    """An errand to be queued; `failed` is called in the sender's thread when it cannot be. `seconds`: how long it is of use.
+    """A seat's errand to be queued; `failed` is called in the sender's thread when it cannot be.
 
-    `again`: what was sent of it may be lost.
+    `seconds`: how long it is of use. `again`: what was sent of it may be lost.
     """
 
     errand: Callable[[str], Errand]
+    call: str
     messages: tuple[Message, ...]
     seconds: float
     failed: Callable[[], None]
@@ -47,9 +48,17 @@ class Queued:
     since: float = field(default_factory=time.monotonic)
 
 
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A seat that was queued and has ended: it needs its messages no more."""
+
+    call: str
+    messages: tuple[Message, ...]
+
+
 class Sender:
     def __init__(self) -> None:
-        self._queue: SimpleQueue[Queued | tuple[Message, ...]] = SimpleQueue()
+        self._queue: SimpleQueue[Queued | Done] = SimpleQueue()
         self._parcels = Parcels()
         # A daemon: a process that ends does not wait for a broker.
         threading.Thread(target=self._work, name="seats-sender", daemon=True).start()
@@ -58,51 +67,50 @@ class Sender:
         """Queue a seat as soon as its turn comes."""
         self._queue.put(queued)
 
-    def done(self, messages: tuple[Message, ...]) -> None:
-        """A seat that was sent has ended: its messages are needed once less."""
-        self._queue.put(messages)
+    def done(self, done: Done) -> None:
+        """Hear of a seat that has ended, once for each time that it was sent, and after it."""
+        self._queue.put(done)
 
     def _work(self) -> None:
         while True:
             item = self._queue.get()
             try:
-                self._let_go(item) if isinstance(item, tuple) else self._send(item)
+                self._let_go(item) if isinstance(item, Done) else self._send(item)
             except Exception:
                 # The thread's boundary: one seat that cannot be sent must not keep every later one from it.
                 logger.exception("A seat could not be queued")
                 if isinstance(item, Queued):
                     item.failed()
 
-    def _let_go(self, messages: tuple[Message, ...]) -> None:
+    def _let_go(self, done: Done) -> None:
         with suppress(*_AWAY):
-            self._parcels.let_go(messages)
+            self._parcels.let_go(done.messages, done.call)
 
     def _send(self, queued: Queued) -> None:
         gives_up = queued.since + GIVES_UP_AFTER
+        lost = queued.again
         while time.monotonic() < gives_up:
             try:
-                self._publish(queued)
+                self._publish(queued, anew=lost)
             except _AWAY as error:
                 logger.warning("The queue of seats cannot be reached (%s)", type(error).__name__)
+                # It may come back with nothing in it.
+                lost = True
                 time.sleep(TRIES_AGAIN_AFTER)
             else:
                 return
         queued.failed()
 
-    def _publish(self, queued: Queued) -> None:
-        parcel = self._parcels.hold(queued.messages, queued.seconds, anew=queued.again)
-        try:
-            sealed = seal(errand_as_bytes(queued.errand(parcel)), USE)
-            seat_app.send_task(
-                ASK_SEAT,
-                args=[base64.b64encode(sealed).decode()],
-                queue=SEATS,
-                # Without Celery's time of expiry, which another machine's clock would judge: of a job that comes too late
-                # the seat's row says so.
-                retry=False,
-                argsrepr=UNTOLD,
-                kwargsrepr=UNTOLD,
-            )
-        except BaseException:
-            self._let_go(queued.messages)
-            raise
+    def _publish(self, queued: Queued, *, anew: bool) -> None:
+        parcel = self._parcels.hold(queued.messages, queued.call, queued.seconds, anew=anew)
+        sealed = seal(errand_as_bytes(queued.errand(parcel)), USE)
+        seat_app.send_task(
+            ASK_SEAT,
+            args=[base64.b64encode(sealed).decode()],
+            queue=SEATS,
+            # Without Celery's time of expiry, which another machine's clock would judge: of a job that comes too late
+            # the seat's row says so.
+            retry=False,
+            argsrepr=UNTOLD,
+            kwargsrepr=UNTOLD,
+        )
