@@ -1,0 +1,117 @@
+"""A provider is known by its certificate: one that somebody who is trusted answers for, of the very name that is called."""
+
+import socket
+import ssl
+import threading
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
+
+from gateway.upstream.contract import UpstreamError
+from gateway.upstream.sockets.clock import Clock
+from gateway.upstream.sockets.connections import adapter, trusted
+from gateway.upstream.transport import post
+
+ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
+BODY = b"[1]"
+
+
+def certificate(folder: Path) -> Path:
+    """A certificate of localhost's that answers for itself, with its key, in one file."""
+    key, now = ec.generate_private_key(ec.SECP256R1()), datetime.now(UTC)
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
+    builder = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+    builder = builder.not_valid_before(now - timedelta(days=1)).not_valid_after(now + timedelta(days=1))
+    builder = builder.add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+    made = builder.sign(key, hashes.SHA256())
+    path = folder / "localhost.pem"
+    secret = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    path.write_bytes(secret + made.public_bytes(Encoding.PEM))
+    return path
+
+
+@pytest.fixture(scope="module")
+def pem(tmp_path_factory) -> Path:
+    return certificate(tmp_path_factory.mktemp("tls"))
+
+
+class Provider:
+    """One that speaks TLS on a free port; `received` is what it was sent, each time that it was believed."""
+
+    def __init__(self, pem: Path) -> None:
+        self._context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        self._context.load_cert_chain(pem)
+        self._server = socket.create_server(("127.0.0.1", 0))
+        self.port = self._server.getsockname()[1]
+        self.received: list[bytes] = []
+        self.connections = 0
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def close(self) -> None:
+        self._server.close()
+
+    def _serve(self) -> None:
+        with suppress(OSError):
+            while True:
+                plain, _ = self._server.accept()
+                self.connections += 1
+                with suppress(OSError), plain, self._context.wrap_socket(plain, server_side=True) as caller:
+                    self._answer(caller)
+
+    def _answer(self, caller: ssl.SSLSocket) -> None:
+        request = b""
+        while piece := caller.recv(65_536):
+            request += piece
+            if request.endswith(BODY):
+                self.received.append(request)
+                request = b""
+                caller.sendall(ANSWER)
+
+
+@pytest.fixture
+def provider(pem) -> Iterator[Provider]:
+    with closing(Provider(pem)) as listening:
+        yield listening
+
+
+@pytest.fixture(autouse=True)
+def as_at_a_start() -> Iterator[None]:
+    """Whom to trust is read once in a process, and connections are kept."""
+    for made in (adapter, trusted):
+        made.cache_clear()
+    yield
+    for made in (adapter, trusted):
+        made.cache_clear()
+
+
+def ask(host: str, provider: Provider) -> bytes:
+    clock = Clock(connect=5, first_token=5, total=5)
+    with post(f"https://{host}:{provider.port}/v1", headers={"x-api-key": "secret"}, body=BODY, clock=clock) as reply:
+        return b"".join(reply.blocks())
+
+
+def test_one_that_an_operator_trusts_is_asked_on_a_kept_connection(pem, provider, monkeypatch):
+    monkeypatch.setenv("SSL_CERT_FILE", str(pem))
+    assert [ask("localhost", provider) for _ in range(2)] == [b"{}", b"{}"]
+    assert (len(provider.received), provider.connections) == (2, 1)
+
+
+def test_one_that_nobody_answers_for_is_sent_nothing(provider):
+    with pytest.raises(UpstreamError, match=r"the certificate of localhost:.* is not to be trusted: self.signed"):
+        ask("localhost", provider)
+    assert not provider.received
+
+
+def test_one_with_the_certificate_of_another_is_sent_nothing(pem, provider, monkeypatch):
+    monkeypatch.setenv("SSL_CERT_FILE", str(pem))
+    with pytest.raises(UpstreamError, match=r"the certificate of 127.0.0.1:.* is not to be trusted"):
+        ask("127.0.0.1", provider)
+    assert not provider.received
