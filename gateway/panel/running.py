@@ -8,7 +8,8 @@ import logging
 import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
 from functools import cache, partial
 
 from opentelemetry.trace import Span
@@ -110,7 +111,8 @@ class PanelRun:
         """End what still runs as interrupted, so that whoever waits gets what has come."""
         self._interrupted = why
         for index, future in enumerate(self._answers):
-            if not future.done():
+            # It may end in its thread at any moment: the first ending counts.
+            with suppress(InvalidStateError):
                 future.set_result(self._unanswered(index, why))
         if self._merging:
             self._merging.cancel()

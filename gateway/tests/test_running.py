@@ -55,3 +55,20 @@ def test_seats_that_end_together_are_told_in_seat_order() -> None:
         return await told(run)
 
     assert asyncio.run(follow()) == [f"m{n}" for n in range(1, 9)]
+
+
+def test_an_interruption_passes_over_a_seat_that_ends_in_that_moment() -> None:
+    class EndsMeanwhile(Future[SeatAnswer]):
+        def done(self) -> bool:
+            return False
+
+    async def follow() -> list[str]:
+        answers: list[Future[SeatAnswer]] = [EndsMeanwhile(), Future()]
+        run = running(answers)
+        following = asyncio.ensure_future(run.follow())
+        answer(answers, 1)
+        run.interrupt("the server was stopped")
+        await asyncio.wait_for(following, 5)
+        return [seat.status for seat in (await run.result()).seats]
+
+    assert asyncio.run(follow()) == ["ok", "error"]
