@@ -92,7 +92,10 @@ _Adapt = Callable[[Any, Any], Any]
 
 @cache
 def _columns(model: type[models.Model], vendor: str) -> Sequence[tuple[str, _Adapt | None, Any]]:
-    """Every column but the key's: its attribute, what makes a database's value of one, and its default as such."""
+    """Every column but the key's: its attribute, what makes a database's value of one, and its default as such.
+
+    Defaults are made once: none may be a moment, or anything else that differs from row to row.
+    """
     fields = [field for field in model._meta.concrete_fields if not field.primary_key]
     return [
         (
