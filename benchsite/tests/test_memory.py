@@ -13,6 +13,8 @@ from gateway.tests.running_server import RunningServer, running_server
 
 # An arena beside the first lies in regions of this size, each at a multiple of it.
 REGION = 64 << 20
+# The second arena, and what of the process begins at such an address by chance.
+FEW = ARENAS + 1
 glibc = pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "gnu_get_libc_version"), reason="another C library")
 
 
@@ -38,14 +40,14 @@ def ask_at_once(server: RunningServer) -> None:
 def test_a_servers_threads_share_their_memory(loud_upstream, tmp_path):
     with running_server(tmp_path, bench_of_six(loud_upstream)) as server:
         ask_at_once(server)
-        assert regions(server.process.pid) < ARENAS
+        assert regions(server.process.pid) <= FEW
 
 
 @glibc
 def test_an_operators_own_number_counts(loud_upstream, tmp_path):
-    with running_server(tmp_path, bench_of_six(loud_upstream), MALLOC_ARENA_MAX="6") as server:
+    with running_server(tmp_path, bench_of_six(loud_upstream), MALLOC_ARENA_MAX="8") as server:
         ask_at_once(server)
-        assert regions(server.process.pid) == 5
+        assert regions(server.process.pid) > FEW
 
 
 @glibc
@@ -53,7 +55,7 @@ def test_an_operators_own_number_counts(loud_upstream, tmp_path):
 def test_a_workers_threads_share_their_memory(loud_upstream, tmp_path):
     with celery_bench(tmp_path, bench_of_six(loud_upstream)) as bench:
         ask_at_once(bench.server)
-        assert regions(bench.workers[0].process.pid) < ARENAS
+        assert regions(bench.workers[0].process.pid) <= FEW
 
 
 def resident(pid: int) -> int:

@@ -103,8 +103,9 @@ class Person:
         """The seats when all have ended."""
         deadline = time.monotonic() + 15
         while time.monotonic() < deadline:
-            seats = self.seats()
-            if 'data-status="running"' not in seats and not self.beside().count("merge"):
+            # In this order: a merge that is no longer waited for has its seat.
+            waits, seats = self.beside().count("merge"), self.seats()
+            if 'data-status="running"' not in seats and not waits:
                 return seats
             time.sleep(0.05)
         raise AssertionError(seats)
