@@ -45,8 +45,11 @@ def call_named(call_id: str) -> Call | None:
 
 
 def panel_with_calls(panel_id: str) -> Panel | None:
-    """Return a panel with its calls in seat order and their verdicts, texts and all, in three queries."""
-    panels = Panel.objects.filter(panel_id=clean_text(panel_id)).select_related("collection")
+    """Return a panel with its calls in seat order and their verdicts, answers and all, in three queries.
+
+    Its request, which may be megabytes, is read when it is asked for: whoever waits for a panel looks at it again and again.
+    """
+    panels = Panel.objects.filter(panel_id=clean_text(panel_id)).select_related("collection").defer("request")
     return panels.prefetch_related("calls__verdicts").first()
 
 

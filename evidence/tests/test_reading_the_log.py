@@ -15,6 +15,7 @@ def test_a_panel_comes_with_its_calls_in_seat_order_and_their_verdicts(django_as
         found = panel_with_calls(panel.panel_id)
         assert [call.seat_name for call in found.calls.all()] == ["member1", "member2", "explorer1", "merger"]
         assert [call.verdict.note for call in found.calls.all() if call.verdict] == ["n"]
+    with django_assert_num_queries(1):
         assert found.request == panel.request
 
 
