@@ -5,6 +5,7 @@ that are not the gateway's go on to the site.
 """
 
 import asyncio
+import gc
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -49,6 +50,8 @@ from keys.services import LOCAL, Caller, admit, keys_are_required, sent_key
 URLCONF = "gateway.urls"
 # The path of the protocol that agents call tools by; its clients read refusals in a shape of their own.
 AGENTS = "mcp"
+# Bytes of bodies after which cycles are looked for: the collector goes by numbers of objects, of which a body is one.
+COLLECT_AFTER = 32 << 20
 # First parts of paths that are the gateway's, known route or not: an unknown one gets JSON, not the site's page.
 PREFIXES = frozenset({"bench", AGENTS, *(route.path.partition("/")[0] for one in FORMATS.values() for route in one.ROUTES)})
 
@@ -61,6 +64,7 @@ class Edge:
         self._stream_app = stream_app
         self._site = site
         self._live = live
+        self._uncollected = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
@@ -97,6 +101,7 @@ class Edge:
         caller = await _caller(headers, query, trusted_proxy=TRUSTED_PROXY_KEY in scope)
         route = match.kwargs.get("route")
         body = await _read_body(headers, receive)
+        self._collect(len(body))
         asked = Asked(
             view=match.func,
             wire_format=wire_format,
@@ -113,6 +118,13 @@ class Edge:
         _refuse_a_bench_asking(route, headers)
         app = self._stream_app if _streams(asked) else self._json_app
         return app, {**scope, SCOPE_KEY: asked, EDGE_KEY: self}, _replay(receive)
+
+    def _collect(self, came: int) -> None:
+        """Have what large requests left in cycles of the libraries' go, before too many of them wait for it."""
+        self._uncollected += came
+        if self._uncollected >= COLLECT_AFTER:
+            self._uncollected = 0
+            gc.collect()
 
 
 async def _caller(headers: Mapping[str, str], query: bytes, *, trusted_proxy: bool) -> Caller:
