@@ -10,7 +10,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -22,7 +22,7 @@ READY_SECONDS = 60
 STOP_SECONDS = 20
 
 # A proxy of the environment would be asked for this machine's own addresses.
-_DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 class StartError(Exception):
@@ -33,6 +33,13 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+def tree_of(pid: int) -> Iterator[psutil.Process]:
+    """A process with its children, none if it is gone."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        top = psutil.Process(pid)
+        yield from (top, *top.children(recursive=True))
 
 
 class Server:
@@ -111,7 +118,7 @@ class Server:
         deadline = time.monotonic() + READY_SECONDS
         while time.monotonic() < deadline and self._process.poll() is None:
             try:
-                with _DIRECT.open(f"{self.url}{self.ready_path}", timeout=2):
+                with DIRECT.open(f"{self.url}{self.ready_path}", timeout=2):
                     return
             except (urllib.error.URLError, OSError):
                 time.sleep(0.05)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import psutil
 
-from benchmarks.processes import ROOT, StartError
+from benchmarks.processes import ROOT, StartError, tree_of
 from gateway.tests.postgres_cluster import PostgresCluster
 
 READY_SECONDS = 60.0
@@ -94,9 +94,7 @@ class Part:
 
     def tree(self) -> Iterator[psutil.Process]:
         assert self._process
-        with contextlib.suppress(psutil.NoSuchProcess):
-            top = psutil.Process(self._process.pid)
-            yield from (top, *top.children(recursive=True))
+        return tree_of(self._process.pid)
 
     def tail(self) -> str:
         """The end of what it wrote."""
@@ -132,9 +130,7 @@ class Postgres(Part):
         return psutil.pid_exists(self._server.pid) and psutil.Process(self._server.pid).status() != psutil.STATUS_ZOMBIE
 
     def tree(self) -> Iterator[psutil.Process]:
-        with contextlib.suppress(psutil.NoSuchProcess):
-            top = psutil.Process(self._server.pid)
-            yield from (top, *top.children(recursive=True))
+        return tree_of(self._server.pid)
 
     def tail(self) -> str:
         return self._server.log[-2000:]

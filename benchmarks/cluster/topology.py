@@ -4,7 +4,6 @@ import contextlib
 import shutil
 import sys
 import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import partial
@@ -14,12 +13,11 @@ import redis
 
 from benchmarks.cluster.parts import Part, Postgres, listens
 from benchmarks.cluster.proxy import nginx_command
-from benchmarks.processes import StartError, free_port
+from benchmarks.processes import DIRECT, StartError, free_port
 from benchmarks.server import Product
 from gateway.tests.postgres_cluster import PostgresCluster, binaries
 
 POOL = "gateway.workers.celery.CeleryWorkerPool"
-DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 class Cluster(Product):

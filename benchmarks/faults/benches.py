@@ -22,11 +22,10 @@ import psycopg
 from benchmarks.cluster.parts import Part, Postgres, listens
 from benchmarks.cluster.topology import Cluster
 from benchmarks.faults import roster
-from benchmarks.processes import Server, StartError, free_port
+from benchmarks.processes import DIRECT, Server, StartError, free_port
 from benchmarks.server import Product, plain_environment
 from gateway.tests.postgres_cluster import PostgresCluster, binaries
 
-DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 Rows = list[tuple[Any, ...]]
 
 

@@ -4,7 +4,7 @@ Asks nothing and judges nothing.
 """
 
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from functools import partial
 from pathlib import Path
@@ -14,7 +14,7 @@ import psutil
 import psycopg
 
 from benchmarks.cluster.topology import Cluster
-from benchmarks.processes import Server
+from benchmarks.processes import Server, tree_of
 from benchmarks.roster import FIVE
 from benchmarks.server import Product
 
@@ -56,7 +56,7 @@ class OneProcess(Product):
         self._stack.close()
 
     def processes(self) -> Mapping[str, Sequence[psutil.Process]]:
-        return {"serve": list(_tree(self._server.pid))}
+        return {"serve": list(tree_of(self._server.pid))}
 
     def rows(self, query: str) -> list[tuple[str | int, ...]]:
         with closing(sqlite3.connect(self.folder / "bench.sqlite3", timeout=30)) as log:
@@ -77,11 +77,6 @@ class Several(Cluster):
     def rows(self, query: str) -> list[tuple[str | int, ...]]:
         with psycopg.connect(self.database_url) as log:
             return log.execute(query.encode()).fetchall()
-
-
-def _tree(pid: int) -> Iterator[psutil.Process]:
-    top = psutil.Process(pid)
-    yield from (top, *top.children(recursive=True))
 
 
 def _add_to_roster(folder: Path) -> None:
