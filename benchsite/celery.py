@@ -28,6 +28,8 @@ from gateway.workers.celery.worker import seat_worker, stop_in_time  # noqa: E40
 __all__ = ["app"]
 
 LOOKS_EVERY_SECONDS = 60.0
+# Looks that nobody took pile up no longer than that; short of it, beat's clock and a worker's need not agree.
+LOOK_EXPIRES_SECONDS = 3600.0
 RUN_JOB = "benchsite.run_job"
 
 app.conf.beat_schedule = {
@@ -35,7 +37,7 @@ app.conf.beat_schedule = {
         "task": RUN_JOB,
         "args": [name],
         "schedule": LOOKS_EVERY_SECONDS,
-        "options": {"queue": JOBS, "expires": LOOKS_EVERY_SECONDS},
+        "options": {"queue": JOBS, "expires": LOOK_EXPIRES_SECONDS},
     }
     for name in DAILY_JOBS
 }

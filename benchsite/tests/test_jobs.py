@@ -20,6 +20,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
+from benchsite.celery import app
 from benchsite.jobs import daily
 from benchsite.jobs.claims import LEASE, ask_now, claim, due, release, renew, set_up
 from benchsite.jobs.daily import JOBS, Job, JobFailedError, Step
@@ -405,3 +406,10 @@ def test_a_server_runs_what_the_page_asks_for_and_stops_in_good_order(tmp_path: 
         assert server.stop() == 0
         assert time.monotonic() - started < 10
     assert "Traceback" not in server.log
+
+
+def test_a_look_that_beat_queues_outlives_clocks_that_disagree():
+    """A worker drops what its own clock says has expired, and says nothing."""
+    assert app.conf.beat_schedule.keys() == JOBS.keys()
+    for look in app.conf.beat_schedule.values():
+        assert look["options"]["expires"] >= 30 * look["schedule"]
