@@ -83,13 +83,17 @@ class Cluster(Product):
         found = binaries()
         if not found:
             raise StartError("PostgreSQL is not installed: apt-get install postgresql")
-        server = PostgresCluster(found, fsync="on", full_page_writes="on")
+        server = self._database_server(found)
         stack.callback(server.remove)
         part = Postgres(server)
         self.parts["postgres"] = part
         part.begin()
         server.made("bench")
         return server
+
+    def _database_server(self, found: Path) -> PostgresCluster:
+        """One that keeps what it has committed, as the tests' own need not."""
+        return PostgresCluster(found, fsync="on", full_page_writes="on")
 
     def _redis(self) -> Part:
         if not (program := shutil.which("redis-server")):

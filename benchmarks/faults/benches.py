@@ -12,19 +12,19 @@ import subprocess
 import sys
 import urllib.request
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import psycopg
 
-from benchmarks.cluster.parts import Part, Postgres, listens
+from benchmarks.cluster.parts import Part, listens
 from benchmarks.cluster.topology import Cluster
 from benchmarks.faults import roster
-from benchmarks.processes import DIRECT, Server, StartError, free_port
+from benchmarks.processes import DIRECT, Server, free_port
 from benchmarks.server import Product, plain_environment
-from gateway.tests.postgres_cluster import PostgresCluster, binaries
+from gateway.tests.postgres_cluster import PostgresCluster
 
 Rows = list[tuple[Any, ...]]
 
@@ -61,19 +61,10 @@ class FaultyCluster(Cluster):
         with psycopg.connect(self.database_url, autocommit=True) as connection:
             return connection.execute(statement.encode(), values).fetchall()
 
-    def _postgres(self, stack: ExitStack) -> PostgresCluster:
-        found = binaries()
-        if not found:
-            raise StartError("PostgreSQL is not installed: apt-get install postgresql")
+    def _database_server(self, found: Path) -> PostgresCluster:
         # Small enough that a folder of a few hundred megabytes is filled by others alone.
         settings = {"fsync": "on", "full_page_writes": "on", "max_wal_size": "96MB", "min_wal_size": "32MB"}
-        server = PostgresCluster(found, within=self.data, **settings)
-        stack.callback(server.remove)
-        part = Postgres(server)
-        self.parts["postgres"] = part
-        part.begin()
-        server.made("bench")
-        return server
+        return PostgresCluster(found, within=self.data, **settings)
 
 
 class Alone(Product):
