@@ -7,13 +7,12 @@ import os
 import re
 import tomllib
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
-import environ
 from django.core.exceptions import ImproperlyConfigured
 
 from benchsite.database import database_in
+from benchsite.environment import Environment
 from benchsite.observing import traces
 from benchsite.processes.channel_layer import channel_layer_by, pages_layer_by
 from benchsite.secret import secret_key_in
@@ -21,18 +20,8 @@ from benchsite.secret import secret_key_in
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 
-class Environment(environ.Env):
-    """Environment variables, whose errors name the variable."""
-
-    def get_value(self, var: str, *args: Any, **kwargs: Any) -> Any:
-        try:
-            return super().get_value(var, *args, **kwargs)
-        except ValueError as error:
-            raise ImproperlyConfigured(f"{var} cannot be read: {error}.") from None
-
-
-env = Environment()  # type: ignore[no-untyped-call]
-env.read_env(BASE_DIR / ".env")
+env = Environment()
+env.read_file(BASE_DIR / ".env")
 
 BENCH_VERSION = tomllib.loads((BASE_DIR / "pyproject.toml").read_text())["project"]["version"]
 
@@ -45,7 +34,7 @@ BENCH_DATA_DIR.mkdir(parents=True, exist_ok=True)
 BENCH_ALLOWED_HOSTS = env.list("BENCH_ALLOWED_HOSTS", default=[])
 BENCH_ALLOWED_ORIGINS = env.list("BENCH_ALLOWED_ORIGINS", default=[])
 BENCHWARMERS_ADMIN_TOKEN = env.str("BENCHWARMERS_ADMIN_TOKEN", default="").strip()
-BENCHWARMERS_REQUIRE_KEYS = env.bool("BENCHWARMERS_REQUIRE_KEYS", default=False)
+BENCHWARMERS_REQUIRE_KEYS = env.switch("BENCHWARMERS_REQUIRE_KEYS", default=False)
 # The URL that others use, without a slash at its end.
 BENCHWARMERS_PUBLIC_URL = env.str("BENCHWARMERS_PUBLIC_URL", default="").strip().rstrip("/")
 BENCH_TRUSTED_PROXIES = env.list("BENCH_TRUSTED_PROXIES", default=[])
@@ -77,7 +66,7 @@ BENCH_CATALOG_URLS: dict[str, str] = {}
 
 # --- Every day -----------------------------------------------------------------------------------
 
-BENCH_DAILY_JOBS = env.bool("BENCH_DAILY_JOBS", default=True)
+BENCH_DAILY_JOBS = env.switch("BENCH_DAILY_JOBS", default=True)
 BENCH_LOG_DAYS = env.int("BENCH_LOG_DAYS", default=0)
 
 # --- Seeing inside -------------------------------------------------------------------------------
