@@ -15,6 +15,7 @@ from benchsite.database import database_in
 from benchsite.environment import Environment
 from benchsite.observing import traces
 from benchsite.processes.channel_layer import channel_layer_by, pages_layer_by
+from benchsite.processes.redis_url import redis_url_in
 from benchsite.secret import secret_key_in
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -175,9 +176,7 @@ CSRF_TRUSTED_ORIGINS = [BENCHWARMERS_PUBLIC_URL] if BENCHWARMERS_PUBLIC_URL else
 DATABASES = {"default": database_in(env.str("DATABASE_URL", default="").strip(), BENCH_DATA_DIR)}
 
 # Where several processes count together; without, each counts for itself.
-REDIS_URL = env.str("REDIS_URL", default="")
-if REDIS_URL and not REDIS_URL.startswith(("redis://", "rediss://")):
-    raise ImproperlyConfigured("REDIS_URL begins with redis:// or rediss://.")
+REDIS_URL = redis_url_in(env.str("REDIS_URL", default=""))
 
 # --- What is served ------------------------------------------------------------------------------
 
