@@ -25,6 +25,10 @@ logger = logging.getLogger(__name__)
 REDIS_SECONDS = 1.0
 # How long this process counts alone when Redis does not answer, before it tries again.
 ALONE_SECONDS = 5.0
+# How long what was written to see whether it can be is kept.
+KEPT_SECONDS = 60
+# What the library calls it when nothing came back; whatever else it says, Redis said first.
+_SILENT = ("ConnectionError", "TimeoutError")
 
 
 class Rates:
@@ -58,9 +62,17 @@ def count_request(caller: Caller) -> None:
         raise TooManyRequests(caller.name, caller.rpm, wait)
 
 
-def redis_answers(redis_url: str) -> bool:
-    """Whether Redis answers, in a second or so."""
-    return _shared_storage(redis_url).check()
+def why_not_counting(redis_url: str) -> str:
+    """What is wrong with Redis, in words without its URL; empty where it takes what it is told, in a second or so.
+
+    One that is full, or a replica, answers and takes nothing.
+    """
+    try:
+        _shared_storage(redis_url).incr("looked-at", KEPT_SECONDS)
+    except StorageError as error:
+        name = type(error.__cause__).__name__
+        return "does not answer" if name in _SILENT else f"takes nothing ({name})"
+    return ""
 
 
 def rates(redis_url: str) -> Rates:

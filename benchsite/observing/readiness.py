@@ -17,7 +17,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from benchsite.observing.look import Look
 from gateway.errors import Unavailable
 from gateway.workers import worker_pool
-from keys.throttling import redis_answers
+from keys.throttling import why_not_counting
 
 # Seconds for all of it: a supervisor's own patience is often three.
 PATIENCE = 2.0
@@ -70,7 +70,7 @@ def _migrations() -> frozenset[tuple[str, str]]:
 
 
 def _redis() -> Findings:
-    return {"redis": "" if redis_answers(settings.REDIS_URL) else "does not answer"}
+    return {"redis": why_not_counting(settings.REDIS_URL)}
 
 
 def _seats() -> Findings:

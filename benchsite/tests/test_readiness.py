@@ -111,6 +111,32 @@ def test_redis_counts_where_one_is_named(ask, tmp_path):
         redis.stop()
 
 
+@needs_redis
+def test_a_redis_that_answers_and_takes_nothing_is_not_ready(ask, tmp_path):
+    redis = OwnRedis(tmp_path)
+    redis.start()
+    try:
+        with override_settings(REDIS_URL=redis.url):
+            redis.client.config_set("maxmemory", 1)
+            assert ask()[:2] == (
+                503,
+                {
+                    "status": "not ready",
+                    "why": "redis: takes nothing (OutOfMemoryError)",
+                    "checks": ALL_WELL | {"redis": "takes nothing (OutOfMemoryError)"},
+                },
+            )
+            redis.client.config_set("maxmemory", 0)
+            redis.client.replicaof("127.0.0.1", free_port())
+            assert ask()[1]["checks"]["redis"] == "takes nothing (ReadOnlyError)"
+            redis.client.replicaof("NO", "ONE")
+            assert ask()[0] == 200
+        with override_settings(REDIS_URL=f"{redis.url}999"):
+            assert ask()[1]["checks"]["redis"] == "takes nothing (ResponseError)"
+    finally:
+        redis.stop()
+
+
 def test_an_address_with_a_password_is_told_to_nobody(ask):
     url = f"redis://user:quokka-secret@127.0.0.1:{free_port()}/0"
     with override_settings(REDIS_URL=url):

@@ -81,6 +81,28 @@ def test_a_broker_that_is_away_is_told_and_the_server_goes_on(bench, upstream):
     assert running == [(0,)]
 
 
+def test_a_broker_that_answers_and_takes_nothing_loses_no_seat_and_is_told_before_a_panel_is_opened(bench, upstream):
+    asked = upstream.stats["slow-3"]
+    asking, worker = Asking(bench, "slow"), bench.workers[0].pid
+    eventually(lambda: upstream.stats["slow-3"] == asked + 1)
+    bench.redis.client.config_set("maxmemory", 1)
+    try:
+        # The worker goes on, and what it has asked comes to its end.
+        assert asking.reply().json["bench"]["seats"][0]["answer"] == "The answer is 42."
+        eventually(lambda: bench.server.request("GET", "/readyz").status == 503, 10)
+        eventually(lambda: bench.server.chat("quick").status == 503, 10)
+        opened = bench.server.rows("SELECT COUNT(*) FROM evidence_panel")
+        refused = bench.server.chat("quick")
+        assert (refused.status, refused.headers["retry-after"]) == (503, "10")
+        assert "takes nothing" in refused.body.decode()
+        assert bench.server.rows("SELECT COUNT(*) FROM evidence_panel") == opened
+    finally:
+        bench.redis.client.config_set("maxmemory", 0)
+    _works_again(bench)
+    assert (bench.workers[0].pid, bench.workers[0].process.poll()) == (worker, None)
+    assert upstream.stats["slow-3"] == asked + 1
+
+
 def test_a_broker_that_hangs_is_told_in_bounded_time(bench):
     assert bench.redis.process
     bench.redis.process.send_signal(signal.SIGSTOP)

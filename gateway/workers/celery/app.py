@@ -28,6 +28,9 @@ def _configuration() -> dict[str, Any]:
         "broker_connection_retry_on_startup": True,
         # A worker waits for its broker for as long as that is away.
         "broker_connection_max_retries": None,
+        # Also while that is there and takes nothing, as a full one or a replica does: a worker that died of it would take
+        # with it all seats that it is asking.
+        "broker_channel_error_retry": True,
         "broker_transport_options": {
             "visibility_timeout": TAKEN_FOR_LOST_AFTER,
             "socket_connect_timeout": CONNECT_SECONDS,

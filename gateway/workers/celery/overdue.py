@@ -41,7 +41,9 @@ LOOKED_UP_AFTER = 2.0
 QUEUED_AGAIN_AFTER = 5.0
 NOT_TAKEN = "no worker took this seat within {:g} seconds"
 UNHEARD = "its worker was not heard of again; whether its model answered is not known"
-QUEUE_AWAY = "the queue of seats cannot be reached, so this seat was not asked"
+QUEUE_AWAY = "the queue of seats cannot be reached or takes nothing, so this seat was not asked"
+# What is written to see whether anything can be, and for how long it is kept.
+WRITTEN, KEPT_SECONDS = "bench-queue-looked-at", 60
 
 
 def deadline_of(seat: WaitingSeat) -> float:
@@ -52,7 +54,7 @@ def deadline_of(seat: WaitingSeat) -> float:
 class Overdue:
     """`queued` is how many seats of all processes wait for a worker, `untaken` how many of this process's do.
 
-    `away`: the queue cannot be reached; `unattended`: there is no worker. All as they were a second ago.
+    `away`: the queue cannot be reached, or takes nothing; `unattended`: there is no worker. All as they were a second ago.
     """
 
     def __init__(self, seats: WaitingSeats, ledger: Ledger, send_again: Callable[[WaitingSeat], None]) -> None:
@@ -85,6 +87,8 @@ class Overdue:
     def _measure(self) -> None:
         try:
             self.queued = cast(int, redis_client().llen(SEATS))
+            # One that is full, or a replica, tells all it has and takes nothing.
+            redis_client().set(WRITTEN, 1, ex=KEPT_SECONDS)
             self.away = False
         except (RedisError, OSError):
             self.away = True

@@ -77,7 +77,7 @@ class CeleryWorkerPool:
         if self._closed:
             return "The server is stopping and takes no new panels. Try again in a moment."
         if self._overdue.away:
-            return f"The queue of seats (REDIS_URL) cannot be reached. {again}."
+            return f"The queue of seats (REDIS_URL) cannot be reached or takes nothing. {again}."
         if self._overdue.unattended:
             return f"No worker is there to ask anybody: `celery -A benchsite worker` starts one. {again}."
         running, queued = len(self._seats), self._overdue.queued
