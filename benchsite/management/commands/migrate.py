@@ -1,0 +1,25 @@
+"""Django's own migrate, by one process at a time: machines that are upgraded together each run it, and one does it.
+
+A database that does not answer is said in a line.
+"""
+
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import CommandError
+from django.core.management.commands import migrate
+from django.db import OperationalError, connections
+
+from benchsite.processes.migrating import alone
+
+
+class Command(migrate.Command):
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            if options["plan"] or options["check_unapplied"]:
+                super().handle(*args, **options)
+                return
+            with alone(connections[options["database"]], settings.BENCH_DATA_DIR):
+                super().handle(*args, **options)
+        except OperationalError as error:
+            raise CommandError(f"the database does not answer: {error}") from error
