@@ -2,8 +2,10 @@
 
 import argparse
 import inspect
+from pathlib import Path
 
-from django.core.management import get_commands, load_command_class
+from django.core import management
+from django.core.management import find_commands, get_commands, load_command_class
 
 from collections_app.management.base import BenchCommand
 
@@ -12,9 +14,10 @@ BEGINS = "<!-- written from --help -->"
 
 
 def names() -> list[str]:
-    """Our own commands, by name."""
+    """Our own commands, by name; none of Django's that only run in our way."""
     ours = {"benchsite", "gateway", "evidence", "keys", "collections_app"}
-    return sorted(name for name, app in get_commands().items() if app in ours)
+    djangos = find_commands(str(Path(management.__file__).parent))
+    return sorted(name for name, app in get_commands().items() if app in ours and name not in djangos)
 
 
 def page() -> str:
