@@ -6,7 +6,7 @@ Opens no connection and makes no tables.
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
@@ -44,7 +44,7 @@ def _sqlite(folder: Path) -> dict[str, Any]:
 
 
 def _postgresql(url: str) -> dict[str, Any]:
-    if urlsplit(url).scheme not in SCHEMES:
+    if url.partition(":")[0].lower() not in SCHEMES:
         raise ImproperlyConfigured(
             "DATABASE_URL begins with postgres:// or postgresql://. Leave it out for SQLite, which is kept in BENCH_DATA_DIR."
         )
@@ -57,6 +57,8 @@ def _postgresql(url: str) -> dict[str, Any]:
         named: dict[str, Any] = environ.Env.db_url_config(url)
     except ValueError:
         raise ImproperlyConfigured(f"DATABASE_URL cannot be read: {FORM} is its form.") from None
+    # A folder with PostgreSQL's socket stands in a URL as %2Frun%2Fpostgresql, and is read as it stands.
+    named["HOST"] = unquote(named["HOST"])
     if not named["NAME"]:
         raise ImproperlyConfigured(f"DATABASE_URL names no database after its host: {FORM}")
     # What the URL says wins: postgres://…/bench?sslmode=require&connect_timeout=2

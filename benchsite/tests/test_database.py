@@ -19,6 +19,24 @@ def test_a_url_names_the_database() -> None:
     assert "lock_timeout=30s" in named["OPTIONS"]["options"]
 
 
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("postgres://%2Frun%2Fpostgresql/bench", "/run/postgresql"),
+        ("postgres://bench:word@%2Frun%2Fpostgresql:5433/bench", "/run/postgresql"),
+        ("postgres://[::1]:5432/bench", "::1"),
+        ("postgres:///bench", ""),
+    ],
+)
+def test_its_host_may_be_a_folder_with_its_socket(url: str, host: str) -> None:
+    assert database_in(url, FOLDER)["HOST"] == host
+
+
+@pytest.mark.parametrize("word", ["p@ss", "p%ss", "p#ss", "p[ss", "p:ss", "$ss", "p+ss"])
+def test_its_password_may_stand_there_as_it_is(word: str) -> None:
+    assert database_in(f"postgres://bench:{word}@db/bench", FOLDER)["PASSWORD"] == word
+
+
 def test_without_one_it_is_a_file_in_the_data_folder() -> None:
     named = database_in("", FOLDER)
     assert (named["ENGINE"], named["NAME"]) == ("django.db.backends.sqlite3", FOLDER / "bench.sqlite3")
@@ -39,6 +57,9 @@ def test_what_the_url_says_of_its_connections_wins() -> None:
         ("postgres://bench:secret-word@db", "names no database"),
         ("postgres://bench:secret-word@db:port/bench", "cannot be read"),
         ("postgres://bench:secret-word@db:99999/bench", "cannot be read"),
+        ("postgres://bench:secret-word/1@db/bench", "cannot be read"),
+        ("postgres://bench:secret-word?1@db/bench", "cannot be read"),
+        ("postgres+psycopg://bench:secret-word@db/bench", "begins with postgres://"),
     ],
 )
 def test_another_is_refused_without_its_password(url: str, told: str) -> None:
