@@ -77,6 +77,10 @@ class Ledger:
 
         return self._desks.submit(last)
 
+    def after(self, what: Callable[[], None]) -> None:
+        """Do what touches no database once all that is in line now has been done."""
+        self._desks.submit(what)
+
     def record(self, ended: Ended) -> Future[SeatAnswer]:
         """Write one ended seat down; the Future resolves when its row is committed, and what it told has been acted on."""
         entry = Entry(ended)

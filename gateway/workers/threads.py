@@ -1,8 +1,10 @@
 """Seats in threads of this process: the pool of a single machine."""
 
 import threading
+from collections.abc import Callable
 from concurrent.futures import Future, InvalidStateError, ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 
 from gateway.conf import conf
 from gateway.errors import Unavailable
@@ -31,6 +33,7 @@ class ThreadWorkerPool:
         self._running = 0
         self._queued = 0
         self._closed = False
+        self._seated: list[Callable[[], None]] = []
 
     def admit(self, seats: int) -> None:
         if self._closed:
@@ -48,7 +51,10 @@ class ThreadWorkerPool:
         with self._lock:
             self._running += 1
             self._queued += 1
-        self._threads.submit(self._ask, job, recorded, on_text)
+            self._seated.append(partial(self._ask, job, recorded, on_text))
+            first = len(self._seated) == 1
+        if first:
+            self._ledger.after(self._hand_over)
         return recorded
 
     @property
@@ -61,6 +67,15 @@ class ThreadWorkerPool:
 
     def close(self) -> None:
         self._closed = True
+
+    def _hand_over(self) -> None:
+        """Have seats asked, after the panels that came meanwhile are written down: their callers wait for a first byte, and
+        threads that ask would take the interpreter from them.
+        """
+        with self._lock:
+            seats, self._seated = self._seated, []
+        for ask in seats:
+            self._threads.submit(ask)
 
     def _ask(self, job: SeatJob, recorded: Future[SeatAnswer], on_text: OnText | None) -> None:
         with self._lock:
