@@ -13,6 +13,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 FORM = "postgres://user:password@host:5432/bench"
 SCHEMES = ("postgres", "postgresql")
+POSTGRESQL = "benchsite.postgresql"
 # Seconds that a statement waits for another's lock, on either engine, before whoever sent it tries again or gives up.
 LOCK_SECONDS = 30
 # A stopped process must not keep others out by the locks of a transaction that it never ends.
@@ -63,11 +64,13 @@ def _postgresql(url: str) -> dict[str, Any]:
         raise ImproperlyConfigured(f"DATABASE_URL names no database after its host: {FORM}")
     # What the URL says wins: postgres://…/bench?sslmode=require&connect_timeout=2
     options = _OPTIONS | named.pop("OPTIONS", {})
-    return {"CONN_MAX_AGE": KEPT_SECONDS, "CONN_HEALTH_CHECKS": True, **named, "OPTIONS": options}
+    return {"CONN_MAX_AGE": KEPT_SECONDS, "CONN_HEALTH_CHECKS": True, **named, "ENGINE": POSTGRESQL, "OPTIONS": options}
 
 
 _OPTIONS = {
     "application_name": "benchsite",
+    # A standby is passed over: of several hosts the one is asked that takes writes.
+    "target_session_attrs": "read-write",
     "connect_timeout": CONNECT_SECONDS,
     "keepalives_idle": SILENT_SECONDS,
     "keepalives_interval": CONNECT_SECONDS,

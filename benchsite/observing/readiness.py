@@ -56,8 +56,10 @@ def _looks() -> Mapping[tuple[str, ...], Look[Findings]]:
 def _database() -> Findings:
     try:
         missing = len(_migrations() - set(MigrationRecorder(connection).applied_migrations()))
-    except DatabaseError:
-        return {"database": "does not answer", "migrations": "not known"}
+    except DatabaseError as error:
+        # As libpq says it of a server to which nothing can be written; where others have a say it is told no more.
+        why = "takes nothing: it is read-only" if "session is read-only" in str(error) else "does not answer"
+        return {"database": why, "migrations": "not known"}
     finally:
         connection.close()
     return {"database": "", "migrations": f"{missing} missing: run manage.py migrate" if missing else ""}

@@ -9,7 +9,7 @@ import time
 from datetime import timedelta
 from functools import cache
 
-from django.db import DatabaseError
+from django.db import Error
 from django.utils import timezone
 
 from evidence.again import forget_questions
@@ -56,7 +56,7 @@ class Pulse:
                 awaited_seats().end(ended)
                 await asyncio.gather(*(announce(panel_id) for panel_id in swept.panels))
                 self._away = False
-            except DatabaseError as error:
+            except Error as error:
                 if not self._away:
                     logger.warning(
                         "The database does not answer (%s): no other process hears of this one", type(error).__name__

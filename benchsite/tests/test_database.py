@@ -14,7 +14,7 @@ FOLDER = Path("/data")
 
 def test_a_url_names_the_database() -> None:
     named = database_in("postgres://bench:p%40ss@db.example:5433/log", FOLDER)
-    assert named["ENGINE"] == "django.db.backends.postgresql"
+    assert named["ENGINE"] == "benchsite.postgresql"
     assert [named[one] for one in ("NAME", "USER", "PASSWORD", "HOST", "PORT")] == ["log", "bench", "p@ss", "db.example", 5433]
     assert "lock_timeout=30s" in named["OPTIONS"]["options"]
 

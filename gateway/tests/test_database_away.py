@@ -46,6 +46,13 @@ def asking(server, name, times):
     return askers, replies
 
 
+def read_only(cluster, said):
+    """Have the server take no writes, as one that has become another's standby."""
+    with psycopg.connect(cluster.url("postgres"), autocommit=True) as told:
+        told.execute(f"alter system set default_transaction_read_only = {said}")
+        told.execute("select pg_reload_conf()")
+
+
 def wait_until(true):
     deadline = time.monotonic() + 60
     while not true() and time.monotonic() < deadline:
@@ -74,6 +81,28 @@ def test_answers_that_come_while_it_is_away_are_written_when_it_is_back(bench, c
     assert {(seat["status"], seat["error"]) for seat in seats} == {("ok", "")}
     assert bench.rows("select status, count(*) from evidence_call group by 1") == [("ok", 2 * ASKED)]
     assert len(upstream.requests) - before == 2 * ASKED
+
+
+def test_answers_that_come_while_it_can_only_be_read_are_written_when_it_takes_them(bench, cluster, upstream):
+    askers, replies = asking(bench, "pair", ASKED)
+    ended = "select count(*) from evidence_call where status = 'ok'"
+    wait_until(lambda: bench.rows(ended) == [(ASKED,)])
+    read_only(cluster, "on")
+    try:
+        # Of connections that were there before, and of new ones.
+        for _ in range(12):
+            refused = bench.chat("bench/quick")
+            assert (refused.status, "retry-after" in refused.headers) == (503, True), refused.body
+        wait_until(lambda: bench.log.count("The database does not take") > 2)
+        ready = bench.request("GET", "/readyz")
+        assert (ready.status, ready.json["checks"]["database"]) == (503, "takes nothing: it is read-only")
+    finally:
+        read_only(cluster, "off")
+    for asker in askers:
+        asker.join()
+    seats = [seat for reply in replies for seat in reply.json["bench"]["seats"]]
+    assert {(seat["status"], seat["error"]) for seat in seats} == {("ok", "")}
+    assert bench.rows("select status, count(*) from evidence_call group by 1") == [("ok", 2 * ASKED)]
 
 
 def test_a_connection_that_a_restart_closed_costs_no_caller_anything(bench, cluster):

@@ -15,6 +15,7 @@ from functools import cache, partial
 from itertools import count
 
 from django.conf import settings
+from django.db import Error
 from django.db.utils import InterfaceError, OperationalError
 from django.utils import timezone
 from redis import RedisError
@@ -164,7 +165,8 @@ class SeatWorker:
         while True:
             try:
                 self._ledger.run(self._here.beat).result()
-            except (OperationalError, InterfaceError) as error:
+            except Error as error:
+                # Whatever it says: a worker that beat no more would be taken for gone with all that it asks.
                 logger.warning("The database does not answer (%s)", type(error).__name__)
             time.sleep(LOOKS_EVERY_SECONDS)
 
