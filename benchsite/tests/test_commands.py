@@ -1,11 +1,12 @@
 """Every command of the project looks alike: told about with an example, failing with the reason and nothing else."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 from django.core.management import ManagementUtility, call_command, get_commands, load_command_class
 from django.core.management.base import CommandError
-from django.db import OperationalError
+from django.db import OperationalError, ProgrammingError
 
 from benchsite.tests.docs.commands import names
 from collections_app.management.base import INTERRUPTED, NOISE, BenchCommand
@@ -92,6 +93,17 @@ def test_a_failure_is_its_reason_on_standard_error(fails, status, said, capsys):
     assert told.out == ""
     assert said in told.err
     assert "Traceback" not in told.err
+
+
+def test_of_a_server_that_is_away_nobody_is_told_to_make_a_new_one(monkeypatch, capsys):
+    monkeypatch.setattr("collections_app.management.base.connection", SimpleNamespace(vendor="postgresql"))
+    command = Noted()
+    command.fails = OperationalError("connection refused")
+    assert run(command) == 1
+    assert capsys.readouterr().err == "CommandError: the database does not answer: connection refused\n"
+    command.fails = ProgrammingError("there is no table x")
+    assert run(command) == 1
+    assert capsys.readouterr().err.endswith("x. `python manage.py migrate` makes a new one.\n")
 
 
 def test_what_is_broken_in_here_keeps_its_traceback():

@@ -18,7 +18,7 @@ from textwrap import fill, indent
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser, OutputWrapper
-from django.db import OperationalError, ProgrammingError
+from django.db import OperationalError, ProgrammingError, connection
 
 # Of a shell: what a process ends with whom Ctrl-C has ended.
 INTERRUPTED = 130
@@ -34,6 +34,12 @@ def write_over(err: OutputWrapper, line: str) -> None:
         # Not in the red of errors, which is stderr's own.
         err.write(f"\r\x1b[K{line}", str, ending="")
         err.flush()
+
+
+def _remedy(error: Exception) -> str:
+    """What makes tables that are not there; nothing where a server is away or full, of which nobody can make a new one."""
+    is_away = connection.vendor != "sqlite" and isinstance(error, OperationalError)
+    return "" if is_away else ". `python manage.py migrate` makes a new one."
 
 
 class Paragraphs(RawDescriptionHelpFormatter):
@@ -73,7 +79,7 @@ class BenchCommand(BaseCommand):
                 self.check()
             return super().execute(*args, **options)
         except (OperationalError, ProgrammingError) as error:
-            raise CommandError(f"the database does not answer: {error}. `python manage.py migrate` makes a new one.") from error
+            raise CommandError(f"the database does not answer: {error}{_remedy(error)}") from error
         except OSError as error:
             if error.errno in FULL:
                 raise CommandError(f"what it tells cannot be written: {error.strerror}.") from error
