@@ -12,7 +12,9 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "benchsite.settings")
 # Loads the apps, which everything below needs.
 django.setup()
 
+from celery.apps.beat import Beat  # noqa: E402
 from celery.signals import celeryd_init, setup_logging, worker_ready, worker_shutdown, worker_shutting_down  # noqa: E402
+from django.conf import settings  # noqa: E402
 from django.db import connections  # noqa: E402
 
 from benchsite.jobs.daily import JOBS as DAILY_JOBS  # noqa: E402
@@ -31,6 +33,8 @@ LOOKS_EVERY_SECONDS = 60.0
 # Looks that nobody took pile up no longer than that; short of it, beat's clock and a worker's need not agree.
 LOOK_EXPIRES_SECONDS = 3600.0
 RUN_JOB = "benchsite.run_job"
+# Celery greets in pictures, for somebody at a terminal; whoever collects lines reads JSON.
+QUIET = settings.BENCH_LOG_FORMAT == "json"
 
 app.conf.beat_schedule = {
     name: {
@@ -68,8 +72,19 @@ def keep_logging(**_: Any) -> None:
 
 
 @celeryd_init.connect  # type: ignore[untyped-decorator]
-def prepare(**_: Any) -> None:
+def prepare(instance: Any, **_: Any) -> None:
+    instance.quiet = instance.quiet or QUIET
     keep_few_arenas()
+
+
+class QuietBeat(Beat):  # type: ignore[misc]
+    """Beat, which tells nobody beforehand that it will greet."""
+
+    def __init__(self, *args: Any, quiet: bool = False, **options: Any) -> None:
+        super().__init__(*args, quiet=quiet or QUIET, **options)
+
+
+app.Beat = app.subclass_with_self(QuietBeat)
 
 
 @worker_ready.connect  # type: ignore[untyped-decorator]

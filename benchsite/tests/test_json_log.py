@@ -2,13 +2,18 @@
 
 import json
 import logging
+import os
+import subprocess
+import sys
 import time
 
 import pytest
+from django.conf import settings
 
 from benchsite.log.json_lines import FIELDS, JsonFormatter
 from benchsite.log.lines import LineFormatter
-from gateway.tests.running_server import running_server
+from gateway.tests.celery_bench import eventually
+from gateway.tests.running_server import free_port, running_server
 
 
 @pytest.fixture(scope="module")
@@ -85,3 +90,30 @@ def test_a_format_that_is_none_is_refused(tmp_path, loud_bench):
     wrong = pytest.raises(AssertionError, match='BENCH_LOG_FORMAT is "text" or "json", not "xml"')
     with wrong, running_server(tmp_path, loud_bench, BENCH_LOG_FORMAT="xml"):
         pass
+
+
+def test_a_worker_says_nothing_that_is_no_line_of_json(tmp_path):
+    told = {"BENCH_DATA_DIR": str(tmp_path), "BENCH_LOG_FORMAT": "json", "REDIS_URL": f"redis://127.0.0.1:{free_port()}/0"}
+    # Not as root, of which Celery warns whoever does.
+    command = [sys.executable, "-W", "ignore", "-m", "celery", "-A", "benchsite", "worker"]
+    with (tmp_path / "log").open("w") as log:
+        process = subprocess.Popen(command, cwd=settings.BASE_DIR, env={**os.environ, **told}, stdout=log, stderr=log)
+    try:
+        eventually(lambda: "Error" in (tmp_path / "log").read_text(), 30)
+    finally:
+        process.kill()
+        process.wait(10)
+    lines = (tmp_path / "log").read_text().splitlines()
+    assert [line for line in lines if not line.startswith('{"time":')] == []
+    assert json.loads(lines[0])["logger"].startswith("celery")
+
+
+@pytest.mark.parametrize(("written", "quiet"), [("json", "True\n"), ("text", "False\n")])
+def test_beat_greets_nobody_who_collects_lines_of_json(written, quiet, tmp_path):
+    told = {"BENCH_DATA_DIR": str(tmp_path), "BENCH_LOG_FORMAT": written, "REDIS_URL": ""}
+    asked = "from benchsite.celery import app; print(app.Beat(quiet=False).quiet)"
+    command = [sys.executable, "-c", asked]
+    done = subprocess.run(
+        command, cwd=settings.BASE_DIR, env={**os.environ, **told}, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == quiet
