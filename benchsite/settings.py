@@ -231,6 +231,8 @@ UNFOLD = {
 AUDITLOG_USE_FK_STRING_REPRESENTATION = True
 AUDITLOG_DISABLE_REMOTE_ADDR = True
 AUDITLOG_CID_HEADER = None
+# Rows that loaddata puts in bring their own log along.
+AUDITLOG_DISABLE_ON_RAW_SAVE = True
 
 # --- Logging -------------------------------------------------------------------------------------
 
