@@ -4,6 +4,7 @@ The site's wiring; what a worker does with a seat is gateway/workers/celery/work
 """
 
 import os
+from contextlib import suppress
 from typing import Any
 
 import django
@@ -16,6 +17,7 @@ from celery.apps.beat import Beat  # noqa: E402
 from celery.signals import celeryd_init, setup_logging, worker_ready, worker_shutdown, worker_shutting_down  # noqa: E402
 from django.conf import settings  # noqa: E402
 from django.db import connections  # noqa: E402
+from redis import RedisError  # noqa: E402
 
 from benchsite.jobs.daily import JOBS as DAILY_JOBS  # noqa: E402
 from benchsite.jobs.running import run_job  # noqa: E402
@@ -25,6 +27,7 @@ from benchsite.processes.memory import keep_few_arenas  # noqa: E402
 from gateway.telemetry.spans import tracer  # noqa: E402
 from gateway.workers.celery.app import ASK_SEAT, JOBS  # noqa: E402
 from gateway.workers.celery.app import seat_app as app  # noqa: E402
+from gateway.workers.celery.kinship import STRANGER, is_stranger  # noqa: E402
 from gateway.workers.celery.worker import seat_worker, stop_in_time  # noqa: E402
 
 __all__ = ["app"]
@@ -74,6 +77,10 @@ def keep_logging(**_: Any) -> None:
 @celeryd_init.connect  # type: ignore[untyped-decorator]
 def prepare(instance: Any, **_: Any) -> None:
     instance.quiet = instance.quiet or QUIET
+    # One that is away is waited for; later, a job that does not open says the same.
+    with suppress(RedisError, OSError):
+        if settings.REDIS_URL and is_stranger():
+            raise SystemExit(f"Error: {STRANGER}.")
     keep_few_arenas()
 
 

@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -14,12 +15,15 @@ from django.conf import settings
 from django.test import override_settings
 
 from gateway.tests.bench_file import bench_file
-from gateway.tests.celery_bench import celery_bench, eventually, needs_redis
+from gateway.tests.celery_bench import POOL, celery_bench, eventually, needs_redis
 from gateway.tests.fake_upstream import FakeUpstream
+from gateway.tests.running_server import RunningServer
 from gateway.upstream.contract import Target
 from gateway.workers.celery.app import ASK_SEAT, SEATS
+from gateway.workers.celery.kinship import STRANGER
 from gateway.workers.celery.message import Errand, errand_as_bytes
 from gateway.workers.celery.sealed import seal
+from gateway.workers.celery.worker import leave_strangers
 from gateway.workers.job import SeatJob
 
 pytestmark = needs_redis
@@ -183,6 +187,35 @@ def test_a_job_that_was_sealed_by_another_has_no_key_sent_anywhere(bench, upstre
     _send(bench, document)
     eventually(lambda: sum(worker.log.count("Refused a seat's job") for worker in bench.workers) == refused + 1)
     assert len(upstream.requests) == asked
+
+
+def test_a_worker_with_another_secret_says_so_and_does_not_start(bench, tmp_path):
+    # It takes half of all seats from the queue otherwise, and each waits for seconds until it is queued again.
+    env = {**bench.server._env(), "BENCH_DATA_DIR": str(tmp_path)}
+    command = [sys.executable, "-m", "celery", "-A", "benchsite", "worker", "-n", "stranger@%h"]
+    done = subprocess.run(command, cwd=settings.BASE_DIR, env=env, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr.rpartition("Error: ")[2]) == (1, f"{STRANGER}.\n")
+
+
+def test_a_server_with_another_secret_takes_no_panel_and_says_why(bench, tmp_path):
+    server = RunningServer(tmp_path, environment={"REDIS_URL": bench.redis.url, "BENCH_WORKER_POOL": POOL})
+    server.start()
+    try:
+        eventually(lambda: "secret_key" in server.request("GET", "/readyz").json["checks"]["seats"], 10)
+    finally:
+        server.stop()
+    assert bench.server.chat("pair").status == 200
+
+
+def test_a_worker_stops_when_what_it_cannot_open_is_another_bench_s(monkeypatch):
+    stopped = []
+    monkeypatch.setattr("gateway.workers.celery.worker.os.kill", lambda *how: stopped.append(how))
+    monkeypatch.setattr("gateway.workers.celery.worker.is_stranger", lambda: False)
+    leave_strangers()
+    assert stopped == []
+    monkeypatch.setattr("gateway.workers.celery.worker.is_stranger", lambda: True)
+    leave_strangers()
+    assert stopped == [(os.getpid(), signal.SIGTERM)]
 
 
 def test_a_daily_job_is_done_by_a_worker(bench):

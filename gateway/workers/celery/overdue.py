@@ -20,6 +20,7 @@ from evidence.processes.taking import Stand, has_workers, stand_of, take_call
 from evidence.services import record_call
 from gateway.chat import web_images
 from gateway.workers.celery.app import SEATS
+from gateway.workers.celery.kinship import is_stranger, show_kinship
 from gateway.workers.celery.parcels import redis_client
 from gateway.workers.celery.waiting import WaitingSeat, WaitingSeats
 from gateway.workers.ended import answer_in
@@ -42,8 +43,6 @@ QUEUED_AGAIN_AFTER = 5.0
 NOT_TAKEN = "no worker took this seat within {:g} seconds"
 UNHEARD = "its worker was not heard of again; whether its model answered is not known"
 QUEUE_AWAY = "the queue of seats cannot be reached or takes nothing, so this seat was not asked"
-# What is written to see whether anything can be, and for how long it is kept.
-WRITTEN, KEPT_SECONDS = "bench-queue-looked-at", 60
 
 
 def deadline_of(seat: WaitingSeat) -> float:
@@ -54,7 +53,8 @@ def deadline_of(seat: WaitingSeat) -> float:
 class Overdue:
     """`queued` is how many seats of all processes wait for a worker, `untaken` how many of this process's do.
 
-    `away`: the queue cannot be reached, or takes nothing; `unattended`: there is no worker. All as they were a second ago.
+    `away`: the queue cannot be reached, or takes nothing; `unattended`: there is no worker; `stranger`: it is another
+    bench's. All as they were a second ago.
     """
 
     def __init__(self, seats: WaitingSeats, ledger: Ledger, send_again: Callable[[WaitingSeat], None]) -> None:
@@ -65,6 +65,7 @@ class Overdue:
         self.untaken = 0
         self.away = False
         self.unattended = False
+        self.stranger = False
         threading.Thread(target=self._work, name="seats-overdue", daemon=True).start()
 
     def fail(self, seat: WaitingSeat, why: str) -> None:
@@ -87,8 +88,10 @@ class Overdue:
     def _measure(self) -> None:
         try:
             self.queued = cast(int, redis_client().llen(SEATS))
-            # One that is full, or a replica, tells all it has and takes nothing.
-            redis_client().set(WRITTEN, 1, ex=KEPT_SECONDS)
+            self.stranger = is_stranger()
+            if not self.stranger:
+                # A Redis that is full, or a replica, tells all it has and takes nothing.
+                show_kinship()
             self.away = False
         except (RedisError, OSError):
             self.away = True

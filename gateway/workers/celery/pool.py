@@ -10,6 +10,7 @@ from functools import partial
 from gateway.conf import conf
 from gateway.errors import Unavailable
 from gateway.reply import SeatAnswer
+from gateway.workers.celery.kinship import STRANGER
 from gateway.workers.celery.listener import Listener
 from gateway.workers.celery.message import Errand
 from gateway.workers.celery.overdue import QUEUE_AWAY, Overdue, deadline_of
@@ -78,6 +79,8 @@ class CeleryWorkerPool:
             return "The server is stopping and takes no new panels. Try again in a moment."
         if self._overdue.away:
             return f"The queue of seats (REDIS_URL) cannot be reached or takes nothing. {again}."
+        if self._overdue.stranger:
+            return f"{STRANGER}."
         if self._overdue.unattended:
             return f"No worker is there to ask anybody: `celery -A benchsite worker` starts one. {again}."
         running, queued = len(self._seats), self._overdue.queued

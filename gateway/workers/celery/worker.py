@@ -6,10 +6,12 @@ In that order. A seat that is not this worker's to take is not asked: its job ca
 import base64
 import logging
 import os
+import signal
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache, partial
 from itertools import count
@@ -29,6 +31,7 @@ from evidence.processes.watch import LOOKS_EVERY_SECONDS
 from gateway.reply import SeatAnswer
 from gateway.telemetry.spans import send_what_is_left
 from gateway.workers.celery.carrier import Carrier
+from gateway.workers.celery.kinship import STRANGER, is_stranger
 from gateway.workers.celery.message import Errand, UnknownMessageError, answer_as_dict, errand_from
 from gateway.workers.celery.parcels import ParcelGoneError, unpacked
 from gateway.workers.celery.sealed import SealError, unseal
@@ -105,7 +108,7 @@ class SeatWorker:
             errand = errand_from(unseal(base64.b64decode(document), USE))
         except (SealError, UnknownMessageError, ValueError, TypeError) as error:
             logger.error("Refused a seat's job: %s", error)
-            return
+            return leave_strangers()
         if self._took(errand.job.call):
             self._tell(errand, self._answer(errand))
         elif self._ledger.run(partial(is_left_behind, errand.job.call)).result():
@@ -169,6 +172,14 @@ class SeatWorker:
                 # Whatever it says: a worker that beat no more would be taken for gone with all that it asks.
                 logger.warning("The database does not answer (%s)", type(error).__name__)
             time.sleep(LOOKS_EVERY_SECONDS)
+
+
+def leave_strangers() -> None:
+    """Stop, as a supervisor has it stop, where the queue is another bench's."""
+    with suppress(RedisError, OSError):
+        if is_stranger():
+            logger.critical("%s. This worker stops", STRANGER)
+            os.kill(os.getpid(), signal.SIGTERM)
 
 
 @cache
