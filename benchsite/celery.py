@@ -3,6 +3,7 @@
 The site's wiring; what a worker does with a seat is gateway/workers/celery/worker.py.
 """
 
+import logging
 import os
 from contextlib import suppress
 from typing import Any
@@ -31,6 +32,8 @@ from gateway.workers.celery.kinship import STRANGER, is_stranger  # noqa: E402
 from gateway.workers.celery.worker import seat_worker, stop_in_time  # noqa: E402
 
 __all__ = ["app"]
+
+logger = logging.getLogger(__name__)
 
 LOOKS_EVERY_SECONDS = 60.0
 # Looks that nobody took pile up no longer than that; short of it, beat's clock and a worker's need not agree.
@@ -97,10 +100,20 @@ app.Beat = app.subclass_with_self(QuietBeat)
 @worker_ready.connect  # type: ignore[untyped-decorator]
 def join(**_: Any) -> None:
     """Say that this worker is there."""
-    # Before its first seat: it loads for a while, where traces are wanted.
-    tracer()
-    serve_metrics()
-    seat_worker()
+    try:
+        # Before its first seat: it loads for a while, where traces are wanted.
+        tracer()
+        serve_metrics()
+        seat_worker()
+    except Exception as error:
+        # Celery would go on with a worker of which nobody hears.
+        what = (
+            f"port {settings.BENCH_METRICS_PORT} (BENCH_METRICS_PORT) cannot be had"
+            if isinstance(error, OSError)
+            else "see why"
+        )
+        logger.critical("This worker cannot join the others: %s", what, exc_info=error)
+        raise SystemExit(1) from None
 
 
 @worker_shutting_down.connect  # type: ignore[untyped-decorator]

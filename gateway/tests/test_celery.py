@@ -4,10 +4,12 @@ import base64
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
+from contextlib import closing
 
 import pytest
 from celery import Celery
@@ -195,6 +197,17 @@ def test_a_worker_with_another_secret_says_so_and_does_not_start(bench, tmp_path
     command = [sys.executable, "-m", "celery", "-A", "benchsite", "worker", "-n", "stranger@%h"]
     done = subprocess.run(command, cwd=settings.BASE_DIR, env=env, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stderr.rpartition("Error: ")[2]) == (1, f"{STRANGER}.\n")
+
+
+def test_a_worker_whose_metrics_port_is_taken_says_so_and_ends(bench):
+    with closing(socket.create_server(("127.0.0.1", 0))) as taken:
+        port = taken.getsockname()[1]
+        env = {**bench.server._env(), "BENCH_METRICS_PORT": str(port)}
+        command = [sys.executable, "-m", "celery", "-A", "benchsite", "worker", "-n", "third@%h"]
+        done = subprocess.run(command, cwd=settings.BASE_DIR, env=env, capture_output=True, text=True, timeout=60, check=False)
+    assert f"This worker cannot join the others: port {port} (BENCH_METRICS_PORT) cannot be had" in done.stderr
+    assert done.returncode == 1
+    assert bench.server.chat("pair").status == 200
 
 
 def test_a_server_with_another_secret_takes_no_panel_and_says_why(bench, tmp_path):
