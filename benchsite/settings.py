@@ -12,10 +12,10 @@ from urllib.parse import urlsplit
 from django.core.exceptions import ImproperlyConfigured
 
 from benchsite.database import database_in
-from benchsite.environment import Environment
+from benchsite.environment.redis_url import redis_url_in
+from benchsite.environment.variables import Environment
 from benchsite.observing import traces
 from benchsite.processes.channel_layer import channel_layer_by, pages_layer_by
-from benchsite.processes.redis_url import redis_url_in
 from benchsite.secret import secret_key_in
 
 BASE_DIR = Path(__file__).resolve().parent.parent

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from benchsite.environment import Environment
+from benchsite.environment.variables import Environment
 
 
 @pytest.mark.parametrize("written", ["plain-secret", "$ecret-word", "$HOME", "$$x", r"\$x", r"a\$b$c", "p%40ss#1"])

@@ -7,7 +7,7 @@ from django.core.exceptions import ImproperlyConfigured
 from kombu.utils.url import parse_url
 from redis import Redis
 
-from benchsite.processes.redis_url import redis_url_in
+from benchsite.environment.redis_url import redis_url_in
 
 
 @pytest.mark.parametrize(

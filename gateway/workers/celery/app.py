@@ -26,10 +26,8 @@ def _configuration() -> dict[str, Any]:
         "broker_url": settings.REDIS_URL or None,
         "broker_connection_timeout": CONNECT_SECONDS,
         "broker_connection_retry_on_startup": True,
-        # A worker waits for its broker for as long as that is away.
+        # A worker waits for its broker for as long as that is away, or takes nothing: one that died would lose its seats.
         "broker_connection_max_retries": None,
-        # Also while that is there and takes nothing, as a full one or a replica does: a worker that died of it would take
-        # with it all seats that it is asking.
         "broker_channel_error_retry": True,
         "broker_transport_options": {
             "visibility_timeout": TAKEN_FOR_LOST_AFTER,

@@ -1,0 +1,1 @@
+"""What the environment says: variables as they were written, and in the one form that everybody understands alike."""
