@@ -5,7 +5,7 @@ import gc
 import logging
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 from weakref import WeakSet
 
@@ -14,7 +14,7 @@ from daphne.ws_protocol import WebSocketProtocol
 from django.db import DatabaseError
 from twisted.internet import reactor
 
-from benchsite.http.request import unsent, use_bench_requests
+from benchsite.http.request import connected, unsent, use_bench_requests
 from benchsite.log.sources import take_over
 from evidence.processes.here import this_process
 from evidence.processes.interrupting import interrupt_held, interrupt_running
@@ -32,9 +32,23 @@ BODY_PIECE_BYTES = 1 << 20
 # How long a stop waits for a database that is busy or away, and for replies that end because it stops.
 DATABASE_SECONDS = 5.0
 LAST_WORDS_SECONDS = 2.0
+# What is on its way in when a process turns callers over to others still finds it taking panels, for so long.
+LAST_CALLERS_SECONDS = 1.0
 # New objects, less those that went, after which the youngest are looked through for cycles; Python's own 700 are one request's.
 COLLECT_AFTER = 20_000
 INTERRUPTED = "the server was stopped before this seat had answered"
+
+
+class PortKeepingServer(Server):
+    """Daphne, which notes where it listens and not by what."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)  # type: ignore[no-untyped-call]
+        self.ports: list[Any] = []
+
+    def listen_success(self, port: Any) -> None:
+        self.ports.append(port)
+        super().listen_success(port)  # type: ignore[no-untyped-call]
 
 
 class BenchServer:
@@ -48,14 +62,14 @@ class BenchServer:
         port: int,
         drain_seconds: float,
         ready: Callable[[], None],
-        stopping: Callable[[], None],
+        stopping: Callable[["BenchServer"], Awaitable[None]],
     ) -> None:
         interface = bind.replace(":", r"\:")
         self._drain_seconds = drain_seconds
         self._stopping: asyncio.Task[None] | None = None
         self._hurried = False
         self._channels: WeakSet[Any] = WeakSet()
-        self._server = Server(
+        self._server: Any = PortKeepingServer(
             application,
             endpoints=[f"tcp:port={port}:interface={interface}:backlog={BACKLOG}"],
             signal_handlers=False,
@@ -92,8 +106,12 @@ class BenchServer:
             self._hurried = True
 
     async def _drain(self) -> None:
+        try:
+            await self._on_stop(self)
+        except Exception:
+            # The stop's boundary: the server has to end, whatever does not.
+            logger.exception("The stop did not begin as it should; it goes on")
         worker_pool().close()
-        self._on_stop()
         if running_panels():
             logger.info("Stopping: running panels get up to %g s; another signal stops at once", self._drain_seconds)
         await self._quiet_within(self._drain_seconds)
@@ -102,6 +120,22 @@ class BenchServer:
         self._hurried = False
         await self._quiet_within(LAST_WORDS_SECONDS)
         self._server.stop()
+
+    async def leave_callers_to_others(self) -> None:
+        """Listen no more and keep no connection for a next request: what balances among processes goes to another.
+
+        Whoever has asked by now, and whoever is just asking, is answered: a proxy that is hung up on may not ask again
+        elsewhere what it has already sent here.
+        """
+        for port in self._server.ports:
+            # Connections that the kernel has taken already would be reset.
+            port.doRead()
+            port.stopListening()
+        for channel in connected(self._channels):
+            channel.leave()
+        await asyncio.sleep(LAST_CALLERS_SECONDS)
+        for channel in connected(self._channels):
+            channel.hang_up()
 
     async def _quiet_within(self, seconds: float) -> None:
         deadline = time.monotonic() + seconds

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from http.cookies import SimpleCookie
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 from urllib.parse import urlencode
 
@@ -156,6 +157,26 @@ def test_numbers_are_had_of_each_process_and_not_through_nginx(bench: Asker, web
     assert bench.ask("GET", "/metrics", **token).status == 404
     ports = [*cluster.web_ports, *cluster.metrics_ports]
     assert [Asker(port, token).ask("GET", "/metrics").status for port in ports] == [200] * 4
+
+
+def test_web_processes_are_restarted_one_by_one_and_nobody_is_turned_away(bench: Asker, cluster: Cluster) -> None:
+    over, answers = Event(), []
+
+    def keep_asking() -> None:
+        while not over.is_set():
+            answers.append(bench.ask("POST", "/v1/chat/completions", {"model": "bench/quick", "messages": PROMPT}))
+
+    asking = [Thread(target=keep_asking) for _ in range(4)]
+    for thread in asking:
+        thread.start()
+    for web in cluster.webs:
+        web.stop()
+        web.start()
+    over.set()
+    for thread in asking:
+        thread.join()
+    assert len(answers) > 20
+    assert {answer.status: answer.body for answer in answers}.keys() == {200}
 
 
 def test_of_two_processes_one_may_die_and_without_any_that_is_said_in_json(bench: Asker, cluster: Cluster) -> None:

@@ -33,7 +33,7 @@ def nginx_command(folder: Path, port: int, web_ports: Sequence[int]) -> list[str
     program = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
     if not program:
         raise StartError("nginx is not installed: apt-get install nginx")
-    servers = "".join(f"server 127.0.0.1:{web} max_fails=2 fail_timeout=5s;\n    " for web in web_ports)
+    servers = "".join(f"server 127.0.0.1:{web} max_fails=0;\n    " for web in web_ports)
     upstream = _put(r"(server [^;]+;\s*)+", servers, FILES / "upstream.conf")
     site = _put(r"listen 8080;", f"listen 127.0.0.1:{port};", FILES / "benchsite.conf")
     configuration = folder / "nginx.conf"

@@ -34,6 +34,7 @@ class BenchChannel(HTTPChannel):
 
     _body_began = 0.0
     _body_bytes = 0
+    _leaves = False
     refused = False
     transport: Any
 
@@ -95,6 +96,26 @@ class BenchChannel(HTTPChannel):
         if self.requests and not self._handlingRequest and not self.refused:
             return self.refuse(408, "The request did not come to its end in time.")
         super().timeoutConnection()
+
+    def leave(self) -> None:
+        """Keep the connection for no other request: what is asked here, or is next, is answered and told so."""
+        self._leaves = True
+        if self.requests:
+            # A reply that has begun cannot say it: whoever reads it sees the connection's end.
+            self.persistent = self._no_more(self.requests[-1])
+
+    def hang_up(self) -> None:
+        """Close a connection on which nothing is asked. What the kernel has of a request by now is read first."""
+        self.transport.doRead()
+        if not self.requests and not self._buffer:
+            self.loseConnection()
+
+    def checkPersistence(self, request: Any, version: bytes) -> bool:  # noqa: N802 (Twisted's name)
+        return self._no_more(request) if self._leaves else bool(super().checkPersistence(request, version))
+
+    def _no_more(self, request: Any) -> bool:
+        request.responseHeaders.setRawHeaders(b"connection", [b"close"])
+        return False
 
     def refuse(self, status: int, message: str) -> None:
         """Answer a request that is not whole, and hang up: what else comes cannot be told from its rest."""

@@ -111,6 +111,11 @@ def _not_logged(request: Any) -> None:
     """Twisted writes each request's URI, referrer and user agent into its log, whoever reads that."""
 
 
+def connected(channels: WeakSet[Any]) -> list[BenchChannel]:
+    """Those that are not lost: what is lost has no socket any more, and is here until it is collected."""
+    return [channel for channel in list(channels) if channel.transport is not None and channel.transport.connected]
+
+
 def unsent(channels: WeakSet[Any]) -> bool:
     """Whether any connection still has bytes that its reader has not taken."""
-    return any(channel.transport is not None and channel.unsent for channel in list(channels))
+    return any(channel.unsent for channel in connected(channels))

@@ -84,7 +84,7 @@ def test_nothing_else_writes_a_request_down(loud_server):
 
 
 def test_daphne_is_given_no_log_of_its_own():
-    server = BenchServer(lambda: None, bind="127.0.0.1", port=1, drain_seconds=0, ready=lambda: None, stopping=lambda: None)
+    server = BenchServer(lambda: None, bind="127.0.0.1", port=1, drain_seconds=0, ready=lambda: None, stopping=lambda _: None)
     assert server._server.action_logger is None
 
 

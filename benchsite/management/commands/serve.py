@@ -6,7 +6,7 @@ With --web it is one of several, each gateway and dashboard: their seats are tol
 import logging
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from datetime import timedelta
 from typing import Any
@@ -70,14 +70,14 @@ class Command(BenchCommand):
         elif interrupted := interrupt_running(KILLED):
             self._say(f"{interrupted} seats were left running by a server that was killed; they are recorded as interrupted.")
         with local_endpoint(report=self._say):
-            self._run(ready=self._started, stopping=daily_jobs().stop)
+            self._run(ready=self._started, stopping=_stop_daily_jobs)
         daily_jobs().close()
         self._end()
 
     def _serve_with_others(self) -> None:
         this_process().join(Process.Kind.WEB)
         self._tell_what_is_missing()
-        self._run(ready=self._joined, stopping=lambda: None)
+        self._run(ready=self._joined, stopping=BenchServer.leave_callers_to_others)
         self._end()
 
     def _tell_what_is_missing(self) -> None:
@@ -91,7 +91,7 @@ class Command(BenchCommand):
         if missing:
             self._say(f"{missing} migrations are missing: run `manage.py migrate`; until then /readyz says so.")
 
-    def _run(self, *, ready: Callable[[], None], stopping: Callable[[], None]) -> None:
+    def _run(self, *, ready: Callable[[], None], stopping: Callable[[BenchServer], Awaitable[None]]) -> None:
         server = BenchServer(
             application,
             bind=settings.BENCH_BIND,
@@ -142,3 +142,7 @@ class Command(BenchCommand):
             return logger.info("%s", line.strip())
         self.stdout.write(line)
         self.stdout.flush()
+
+
+async def _stop_daily_jobs(_: BenchServer) -> None:
+    daily_jobs().stop()
