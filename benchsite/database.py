@@ -76,5 +76,10 @@ _OPTIONS = {
     "keepalives_interval": CONNECT_SECONDS,
     "keepalives_count": 3,
     "tcp_user_timeout": SILENT_SECONDS * 1000,
-    "options": f"-c lock_timeout={LOCK_SECONDS}s -c idle_in_transaction_session_timeout={IDLE_IN_TRANSACTION_SECONDS}s",
+    "options": (
+        f"-c lock_timeout={LOCK_SECONDS}s -c idle_in_transaction_session_timeout={IDLE_IN_TRANSACTION_SECONDS}s "
+        # Statements here take milliseconds. One that is thought to be long would have LLVM loaded into its connection, which
+        # keeps 10 MiB of it for good.
+        "-c jit=off"
+    ),
 }

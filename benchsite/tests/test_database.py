@@ -17,6 +17,7 @@ def test_a_url_names_the_database() -> None:
     assert named["ENGINE"] == "benchsite.postgresql"
     assert [named[one] for one in ("NAME", "USER", "PASSWORD", "HOST", "PORT")] == ["log", "bench", "p@ss", "db.example", 5433]
     assert "lock_timeout=30s" in named["OPTIONS"]["options"]
+    assert "jit=off" in named["OPTIONS"]["options"]
 
 
 @pytest.mark.parametrize(
