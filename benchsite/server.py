@@ -11,7 +11,7 @@ from weakref import WeakSet
 
 from daphne.server import Server
 from daphne.ws_protocol import WebSocketProtocol
-from django.db import DatabaseError
+from django.db import Error
 from twisted.internet import reactor
 
 from benchsite.http.request import connected, unsent, use_bench_requests
@@ -32,7 +32,8 @@ BODY_PIECE_BYTES = 1 << 20
 # How long a stop waits for a database that is busy or away, and for replies that end because it stops.
 DATABASE_SECONDS = 5.0
 LAST_WORDS_SECONDS = 2.0
-# What is on its way in when a process turns callers over to others still finds it taking panels, for so long.
+# How long a process that turns callers over to others lets connections be used up that a proxy keeps, and then what came on
+# the last of them be seated.
 LAST_CALLERS_SECONDS = 1.0
 # New objects, less those that went, after which the youngest are looked through for cycles; Python's own 700 are one request's.
 COLLECT_AFTER = 20_000
@@ -40,7 +41,7 @@ INTERRUPTED = "the server was stopped before this seat had answered"
 
 
 class PortKeepingServer(Server):
-    """Daphne, which notes where it listens and not by what."""
+    """Daphne, with its ports kept, so that they can be closed before the server stops."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[no-untyped-call]
@@ -68,6 +69,7 @@ class BenchServer:
         self._drain_seconds = drain_seconds
         self._stopping: asyncio.Task[None] | None = None
         self._hurried = False
+        self._deadline = 0.0
         self._channels: WeakSet[Any] = WeakSet()
         self._server: Any = PortKeepingServer(
             application,
@@ -106,6 +108,7 @@ class BenchServer:
             self._hurried = True
 
     async def _drain(self) -> None:
+        self._deadline = time.monotonic() + self._drain_seconds
         try:
             await self._on_stop(self)
         except Exception:
@@ -114,11 +117,11 @@ class BenchServer:
         worker_pool().close()
         if running_panels():
             logger.info("Stopping: running panels get up to %g s; another signal stops at once", self._drain_seconds)
-        await self._quiet_within(self._drain_seconds)
+        await self._until_not(self._busy)
         await self._interrupt()
         running_panels().interrupt(INTERRUPTED)
-        self._hurried = False
-        await self._quiet_within(LAST_WORDS_SECONDS)
+        self._hurried, self._deadline = False, time.monotonic() + LAST_WORDS_SECONDS
+        await self._until_not(self._busy)
         self._server.stop()
 
     async def leave_callers_to_others(self) -> None:
@@ -128,7 +131,8 @@ class BenchServer:
         elsewhere what it has already sent here.
         """
         for port in self._server.ports:
-            # Connections that the kernel has taken already would be reset.
+            # Connections that the kernel has taken already would be reset; Twisted takes as many as came at once last time.
+            port.numberAccepts = BACKLOG
             port.doRead()
             port.stopListening()
         for channel in connected(self._channels):
@@ -136,10 +140,12 @@ class BenchServer:
         await asyncio.sleep(LAST_CALLERS_SECONDS)
         for channel in connected(self._channels):
             channel.hang_up()
+        await self._until_not(lambda: any(channel.comes for channel in connected(self._channels)))
+        await asyncio.sleep(LAST_CALLERS_SECONDS)
 
-    async def _quiet_within(self, seconds: float) -> None:
-        deadline = time.monotonic() + seconds
-        while self._busy() and time.monotonic() < deadline and not self._hurried:
+    async def _until_not(self, holds: Callable[[], bool]) -> None:
+        """Wait until something holds no more, the time of the stop is over, or somebody hurries."""
+        while holds() and time.monotonic() < self._deadline and not self._hurried:
             await asyncio.sleep(0.05)
 
     async def _interrupt(self) -> None:
@@ -147,7 +153,7 @@ class BenchServer:
         recording = asyncio.wrap_future(ledger().run_last(_interrupt_own))
         try:
             interrupted = await asyncio.wait_for(recording, DATABASE_SECONDS)
-        except (TimeoutError, DatabaseError):
+        except (TimeoutError, Error):
             logger.warning("The database does not answer; the next start, or another process, records what was interrupted")
             return
         if interrupted:

@@ -107,8 +107,13 @@ class BenchChannel(HTTPChannel):
     def hang_up(self) -> None:
         """Close a connection on which nothing is asked. What the kernel has of a request by now is read first."""
         self.transport.doRead()
-        if not self.requests and not self._buffer:
+        if not self.requests and not self.comes:
             self.loseConnection()
+
+    @property
+    def comes(self) -> bool:
+        """Whether a request has begun to come and is not whole."""
+        return bool(self.requests or self._buffer) and not self._handlingRequest
 
     def checkPersistence(self, request: Any, version: bytes) -> bool:  # noqa: N802 (Twisted's name)
         return self._no_more(request) if self._leaves else bool(super().checkPersistence(request, version))

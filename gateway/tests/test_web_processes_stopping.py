@@ -5,7 +5,8 @@ import json
 import signal
 import socket
 import threading
-from contextlib import closing
+import time
+from contextlib import ExitStack, closing, suppress
 
 import pytest
 
@@ -16,7 +17,7 @@ from gateway.tests.web_bench import web_bench
 
 pytestmark = needs_redis
 
-MODELS = {"fast": {"model": "say-done"}, "late": {"model": "slow-3"}}
+MODELS = {"fast": {"model": "say-done"}, "late": {"model": "slow-7"}}
 COLLECTIONS = {"short": ["fast"], "long": ["fast", "late"]}
 BODY = json.dumps({"model": "bench/short", "messages": [{"role": "user", "content": "Half of it."}]})
 
@@ -85,15 +86,42 @@ def test_a_request_that_had_begun_to_come_has_its_panel_and_is_told_that_the_con
     head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1:{web.port}\r\nContent-Type: application/json\r\n"
     whole = f"{head}Content-Length: {len(BODY)}\r\n\r\n{BODY}"
     came = whole[: whole.index(sent) + len(sent)].encode()
-    with connected(web) as began:
+    with connected(web) as began, connected(web) as idle:
         began.sendall(came)
         # One after the other: what was sent first has been read when the second is answered.
         assert web.request("GET", "/healthz").status == 200
         web.process.send_signal(signal.SIGTERM)
-        eventually(lambda: not listens(web))
+        # By then it has hung up on whoever did not ask, and then waits for nobody else.
+        assert idle.recv(1) == b""
+        time.sleep(1.5)
         began.sendall(whole.encode().removeprefix(came))
         with http.client.HTTPResponse(began) as reply:
             reply.begin()
             assert (reply.status, reply.headers["Connection"]) == (200, "close")
             assert json.loads(reply.read())["bench"]["seats"][0]["status"] == "ok"
         assert began.recv(1) == b""
+
+
+def test_nobody_is_refused_who_asks_on_a_connection_that_was_kept(web):
+    """Each asks at another moment of those in which it hangs up: it is answered, or hung up on before it was read."""
+    asked = f"POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1:{web.port}\r\nContent-Type: application/json\r\n"
+    asked += f"Content-Length: {len(BODY)}\r\n\r\n{BODY}"
+    with ExitStack() as stack:
+        kept = [stack.enter_context(connected(web)) for _ in range(100)]
+        # Taken one after the other: all are when the last is answered.
+        assert web.request("GET", "/healthz").status == 200
+        web.process.send_signal(signal.SIGTERM)
+        began = time.monotonic()
+        for number, connection in enumerate(kept):
+            time.sleep(max(0.0, began + 0.8 + number * 0.006 - time.monotonic()))
+            with suppress(OSError):
+                connection.sendall(asked.encode())
+        assert {b"200"} <= {status_on(connection) for connection in kept} <= {b"", b"200"}
+
+
+def status_on(connection: socket.socket) -> bytes:
+    """What a reply begins with; nothing where there is none."""
+    try:
+        return connection.recv(1000)[9:12]
+    except ConnectionResetError:
+        return b""

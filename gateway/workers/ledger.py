@@ -78,7 +78,7 @@ class Ledger:
         return self._desks.submit(last)
 
     def after(self, what: Callable[[], None]) -> None:
-        """Do what touches no database once all that is in line now has been done."""
+        """Do what touches no database when all that is in line now has been begun; with one thread, and so on SQLite, done."""
         self._desks.submit(what)
 
     def record(self, ended: Ended) -> Future[SeatAnswer]:

@@ -14,7 +14,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import CommandError, CommandParser
-from django.db import DatabaseError, connection
+from django.db import Error, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
@@ -84,7 +84,7 @@ class Command(BenchCommand):
         try:
             executor = MigrationExecutor(connection)
             missing = len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
-        except DatabaseError as error:
+        except Error as error:
             return self._say(f"The database does not answer ({type(error).__name__}): /readyz says when it does.")
         finally:
             connection.close()
@@ -105,7 +105,7 @@ class Command(BenchCommand):
             raise CommandError(f"Port {settings.BENCH_PORT} is taken. Set BENCH_PORT to another, or stop what listens there.")
 
     def _end(self) -> None:
-        with suppress(DatabaseError):
+        with suppress(Error):
             if this_process().name:
                 this_process().leave()
             settle()
