@@ -58,13 +58,20 @@ def _postgresql(url: str) -> dict[str, Any]:
         named: dict[str, Any] = environ.Env.db_url_config(url)
     except ValueError:
         raise ImproperlyConfigured(f"DATABASE_URL cannot be read: {FORM} is its form.") from None
-    # A folder with PostgreSQL's socket stands in a URL as %2Frun%2Fpostgresql, and is read as it stands.
-    named["HOST"] = unquote(named["HOST"])
+    named["HOST"] = _host_in(url) or unquote(named["HOST"])
     if not named["NAME"]:
         raise ImproperlyConfigured(f"DATABASE_URL names no database after its host: {FORM}")
     # What the URL says wins: postgres://…/bench?sslmode=require&connect_timeout=2
     options = _OPTIONS | named.pop("OPTIONS", {})
     return {"CONN_MAX_AGE": KEPT_SECONDS, "CONN_HEALTH_CHECKS": True, **named, "ENGINE": POSTGRESQL, "OPTIONS": options}
+
+
+def _host_in(url: str) -> str:
+    """Its one host, or nothing. The library has it in small letters, and a folder with PostgreSQL's socket, which stands in a
+    URL as %2Frun%2Fpostgresql, may have large ones.
+    """
+    written = url.partition("://")[2].partition("/")[0].rpartition("@")[2]
+    return "" if written.startswith("[") or "," in written else unquote(written.partition(":")[0])
 
 
 _OPTIONS = {

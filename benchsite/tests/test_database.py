@@ -25,6 +25,10 @@ def test_a_url_names_the_database() -> None:
     [
         ("postgres://%2Frun%2Fpostgresql/bench", "/run/postgresql"),
         ("postgres://bench:word@%2Frun%2Fpostgresql:5433/bench", "/run/postgresql"),
+        ("postgres://bench:p#ss@%2FSrv%2FPG:5433/bench", "/Srv/PG"),
+        ("postgres://%2fSrv%2fPG/bench?application_name=a@b", "/Srv/PG"),
+        ("postgres://bench:word@%2Fsrv%2FA,%2Fsrv%2FB/bench", "/srv/A,/srv/B"),
+        ("postgres:////srv/PG/bench", "/srv/PG"),
         ("postgres://[::1]:5432/bench", "::1"),
         ("postgres:///bench", ""),
     ],
