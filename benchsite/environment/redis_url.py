@@ -42,8 +42,10 @@ def _why_not(url: str) -> str:
         host, _ = parts.hostname, parts.port
     except ValueError:
         return f"cannot be read: {FORM} is its form, and what stands for something else in it is written as %2F is for /"
-    if not host or parts.fragment:
+    if not host:
         return f"names no host: {FORM} is its form"
+    if parts.fragment:
+        return "has a # in it: a password's is written as %23, and elsewhere there is none"
     if not _DATABASE.fullmatch(parts.path):
         return f"has after its host something else than a database's number: {FORM} is its form"
     return _why_no_query(parts.scheme, parts.query)

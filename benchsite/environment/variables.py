@@ -3,6 +3,7 @@
 Knows no setting. Neither a value nor a line is ever quoted: either may be a secret.
 """
 
+import io
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -13,7 +14,8 @@ import environ
 from django.core.exceptions import ImproperlyConfigured
 
 _FALSE = ("false", "off", "n", "no", "0", "")
-_LINE = re.compile(r"(export )?[A-Za-z_0-9]+=.*|#.*|")
+_NOTHING = re.compile(r"\s*(#.*)?")
+_LINE = re.compile(r"(export )?[A-Za-z_0-9]+=.*")
 
 
 class _AsWritten(Mapping[str, str]):
@@ -60,8 +62,11 @@ class Environment(environ.Env):
         """Add what a .env file says, where there is one. Raises ImproperlyConfigured for a line that says nothing."""
         if not path.is_file():
             return
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-            # Left out with a warning, as the library does, it would be a setting that is not set, and its text in a log.
-            if line.strip() and not _LINE.fullmatch(line):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        # The library would warn of a comment that does not begin its line, and write the text of it into a log.
+        said = {number: line for number, line in enumerate(lines, 1) if not _NOTHING.fullmatch(line)}
+        for number, line in said.items():
+            # Left out with such a warning it would be a setting that is not set.
+            if not _LINE.fullmatch(line):
                 raise ImproperlyConfigured(f"{path.name}, line {number}: NAME=value is its form, without spaces around the =.")
-        self.read_env(path)
+        self.read_env(io.StringIO("\n".join(said.values())))

@@ -48,6 +48,13 @@ def test_a_file_adds_what_the_environment_does_not_say(monkeypatch: pytest.Monke
     assert (env.str("BENCH_OF_FILES"), env.str("BENCH_OF_TESTS")) == ("$written", "said")
 
 
+def test_a_comment_may_be_indented_and_is_not_quoted(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
+    path = tmp_path / ".env"
+    path.write_text("  # BENCH_OF_FILES=secret-word\n\t#\n  \n")
+    Environment().read_file(path)
+    assert caplog.messages == []
+
+
 def test_no_file_adds_nothing(tmp_path: Path) -> None:
     Environment().read_file(tmp_path / ".env")
 

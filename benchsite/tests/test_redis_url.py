@@ -56,7 +56,7 @@ def test_a_certificate_is_checked_by_all_unless_the_url_says_otherwise(written: 
         ("redis://:secret-word@h:70000/0", "cannot be read"),
         ("redis://", "names no host"),
         ("redis://:secret-word@/0", "names no host"),
-        ("redis://h/0#secret-word", "names no host"),
+        ("redis://h/0#secret-word", "has a # in it"),
         ("redis://:secret-word@h/bench", "database's number"),
         ("redis://:secret-word@h/2/", "database's number"),
         ("redis://:secret-word@h/0?db=1", "a query that not all understand"),
