@@ -33,7 +33,7 @@ from collections_app.models.base_url import DEFAULT_PORTS, origin_of
 SHORTEST_TOKEN = 16
 CELERY_POOL = "gateway.workers.celery.CeleryWorkerPool"
 # What is written by hand in SQL is written for these two.
-ENGINES = (POSTGRESQL, "django.db.backends.postgresql", "django.db.backends.sqlite3")
+ENGINES = (POSTGRESQL, "django.db.backends.sqlite3")
 # A range this wide is no proxy's network.
 _WIDEST = {4: 8, 6: 16}
 _HOST = re.compile(r"(\[[0-9a-f:]+\]|[a-z0-9]([a-z0-9._-]*[a-z0-9])?)(:\d{1,5})?", re.IGNORECASE)
