@@ -15,6 +15,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "benchsite.settings")
 django.setup()
 
 from celery.apps.beat import Beat  # noqa: E402
+from celery.apps.worker import Worker, install_worker_term_handler  # noqa: E402
 from celery.signals import celeryd_init, setup_logging, worker_ready, worker_shutdown, worker_shutting_down  # noqa: E402
 from django.conf import settings  # noqa: E402
 from django.db import connections  # noqa: E402
@@ -25,6 +26,7 @@ from benchsite.jobs.running import run_job  # noqa: E402
 from benchsite.log.sources import take_over  # noqa: E402
 from benchsite.observing.worker import serve_metrics  # noqa: E402
 from benchsite.processes.memory import keep_few_arenas  # noqa: E402
+from evidence.processes.here import this_process  # noqa: E402
 from gateway.telemetry.spans import tracer  # noqa: E402
 from gateway.workers.celery.app import ASK_SEAT, JOBS  # noqa: E402
 from gateway.workers.celery.app import seat_app as app  # noqa: E402
@@ -83,12 +85,25 @@ def prepare(instance: Any, **_: Any) -> None:
     # One that is away is waited for; later, a job that does not open says the same.
     with suppress(RedisError, OSError):
         if settings.REDIS_URL and is_stranger():
-            raise SystemExit(f"Error: {STRANGER}.")
+            logger.critical("%s. This worker does not start", STRANGER)
+            raise SystemExit(1)
     keep_few_arenas()
 
 
+class QuietWorker(Worker):  # type: ignore[misc]
+    """A worker, quiet where lines are JSON when it is told to stop too: Celery would write that past the loggers."""
+
+    def install_platform_tweaks(self, worker: Worker) -> None:
+        super().install_platform_tweaks(worker)
+        if QUIET:
+            install_worker_term_handler(worker, verbose=False)
+
+
+app.Worker = app.subclass_with_self(QuietWorker)
+
+
 class QuietBeat(Beat):  # type: ignore[misc]
-    """Beat, which tells nobody beforehand that it will greet."""
+    """Beat, quiet where lines are JSON: it has no signal to be told by."""
 
     def __init__(self, *args: Any, quiet: bool = False, **options: Any) -> None:
         super().__init__(*args, quiet=quiet or QUIET, **options)
@@ -103,24 +118,34 @@ def join(**_: Any) -> None:
     try:
         # Before its first seat: it loads for a while, where traces are wanted.
         tracer()
-        serve_metrics()
+        _show_numbers()
         seat_worker()
     except Exception as error:
         # Celery would go on with a worker of which nobody hears.
-        what = (
-            f"port {settings.BENCH_METRICS_PORT} (BENCH_METRICS_PORT) cannot be had"
-            if isinstance(error, OSError)
-            else "see why"
-        )
-        logger.critical("This worker cannot join the others: %s", what, exc_info=error)
+        logger.critical("This worker cannot join the others (%s)", type(error).__name__, exc_info=error)
         raise SystemExit(1) from None
 
 
+def _show_numbers() -> None:
+    try:
+        serve_metrics()
+    except OSError as error:
+        logger.critical(
+            "This worker cannot join the others: port %d (BENCH_METRICS_PORT) cannot be had (%s)",
+            settings.BENCH_METRICS_PORT,
+            error.strerror,
+        )
+        raise SystemExit(1) from None
+
+
+# One that has not joined holds no seat, and has nobody to tell that it leaves.
 @worker_shutting_down.connect  # type: ignore[untyped-decorator]
 def drain(**_: Any) -> None:
-    stop_in_time()
+    if this_process().name:
+        stop_in_time()
 
 
 @worker_shutdown.connect  # type: ignore[untyped-decorator]
 def leave(**_: Any) -> None:
-    seat_worker().finish()
+    if this_process().name:
+        seat_worker().finish()

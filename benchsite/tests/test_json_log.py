@@ -100,6 +100,8 @@ def test_a_worker_says_nothing_that_is_no_line_of_json(tmp_path):
         process = subprocess.Popen(command, cwd=settings.BASE_DIR, env={**os.environ, **told}, stdout=log, stderr=log)
     try:
         eventually(lambda: "Error" in (tmp_path / "log").read_text(), 30)
+        process.terminate()
+        assert process.wait(20) == 0
     finally:
         process.kill()
         process.wait(10)

@@ -22,7 +22,7 @@ from gateway.tests.fake_upstream import FakeUpstream
 from gateway.tests.running_server import RunningServer
 from gateway.upstream.contract import Target
 from gateway.workers.celery.app import ASK_SEAT, SEATS
-from gateway.workers.celery.kinship import STRANGER
+from gateway.workers.celery.kinship import SIGN, STRANGER
 from gateway.workers.celery.message import Errand, errand_as_bytes
 from gateway.workers.celery.sealed import seal
 from gateway.workers.celery.worker import leave_strangers
@@ -193,10 +193,14 @@ def test_a_job_that_was_sealed_by_another_has_no_key_sent_anywhere(bench, upstre
 
 def test_a_worker_with_another_secret_says_so_and_does_not_start(bench, tmp_path):
     # It takes half of all seats from the queue otherwise, and each waits for seconds until it is queued again.
-    env = {**bench.server._env(), "BENCH_DATA_DIR": str(tmp_path)}
+    bench.server.request("GET", "/readyz")
+    eventually(lambda: bench.redis.client.exists(SIGN))
+    env = {**bench.server._env(), "BENCH_DATA_DIR": str(tmp_path), "BENCH_LOG_FORMAT": "json"}
     command = [sys.executable, "-m", "celery", "-A", "benchsite", "worker", "-n", "stranger@%h"]
     done = subprocess.run(command, cwd=settings.BASE_DIR, env=env, capture_output=True, text=True, timeout=60, check=False)
-    assert (done.returncode, done.stderr.rpartition("Error: ")[2]) == (1, f"{STRANGER}.\n")
+    assert (done.returncode, done.stdout) == (1, "")
+    said = json.loads(done.stderr)
+    assert (said["level"], said["message"]) == ("CRITICAL", f"{STRANGER}. This worker does not start")
 
 
 def test_a_worker_whose_metrics_port_is_taken_says_so_and_ends(bench):
