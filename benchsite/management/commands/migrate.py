@@ -1,6 +1,6 @@
 """Django's own migrate, by one process at a time: machines that are upgraded together each run it, and one does it.
 
-A database that does not answer is said in a line.
+A database that does not answer is said in a line; of a statement that fails all is said.
 """
 
 from typing import Any
@@ -15,11 +15,13 @@ from benchsite.processes.migrating import alone
 
 class Command(migrate.Command):
     def handle(self, *args: Any, **options: Any) -> None:
+        connection = connections[options["database"]]
         try:
-            if options["plan"] or options["check_unapplied"]:
-                super().handle(*args, **options)
-                return
-            with alone(connections[options["database"]], settings.BENCH_DATA_DIR):
-                super().handle(*args, **options)
+            connection.ensure_connection()
         except OperationalError as error:
             raise CommandError(f"the database does not answer: {error}") from error
+        if options["plan"] or options["check_unapplied"]:
+            super().handle(*args, **options)
+            return
+        with alone(connection, settings.BENCH_DATA_DIR):
+            super().handle(*args, **options)
