@@ -78,9 +78,18 @@ def test_seats_count_from_when_they_are_submitted_until_they_are_recorded(
 ) -> None:
     pool = threads.ThreadWorkerPool()
     ledger.run(let_go.wait)
+    ledger.run(lambda: None)
     seat, told = pool.submit(JOB), threading.Event()
     seat.add_done_callback(lambda _: told.set())
     assert (pool.running, pool.queued, asked.order) == (1, 1, [])
     let_go.set()
     assert told.wait(10)
     assert (pool.running, pool.queued) == (0, 0)
+
+
+def test_a_seat_is_asked_at_once_where_nothing_is_in_line(ledger: Ledger, asked: Asked, let_go: threading.Event) -> None:
+    pool, busy = threads.ThreadWorkerPool(), threading.Event()
+    ledger.run(lambda: (busy.set(), let_go.wait()))
+    assert busy.wait(10)
+    assert pool.submit(JOB).result(10) == ANSWER
+    assert not let_go.is_set()

@@ -61,12 +61,15 @@ class Ledger:
         self._ended: deque[Entry] = deque()
         self._lock = threading.Lock()
         self._flush_is_due = False
+        self._in_line = 0
         self._failures = 0
         self._used = threading.local()
 
     def run(self, work: Callable[[], Result]) -> Future[Result]:
         """Do one piece of database work in a thread of the ledger's."""
-        return self._desks.submit(self._done, work)
+        with self._lock:
+            self._in_line += 1
+        return self._desks.submit(self._next, work)
 
     def run_last(self, work: Callable[[], Result]) -> Future[Result]:
         """The same, and before it one more try to write down what has ended by now."""
@@ -78,8 +81,13 @@ class Ledger:
         return self._desks.submit(last)
 
     def after(self, what: Callable[[], None]) -> None:
-        """Do what touches no database when all that is in line now has been begun; with one thread, and so on SQLite, done."""
-        self._desks.submit(what)
+        """Do what touches no database: now where nothing is in line, else when all of that has been begun; with one thread,
+        and so on SQLite, done.
+        """
+        if self._in_line:
+            self._desks.submit(what)
+        else:
+            what()
 
     def record(self, ended: Ended) -> Future[SeatAnswer]:
         """Write one ended seat down; the Future resolves when its row is committed, and what it told has been acted on."""
@@ -158,6 +166,11 @@ class Ledger:
             logger.exception("What %s ended seats told could not be acted on", len(batch))
         for entry in batch:
             _tell(entry, late)
+
+    def _next(self, work: Callable[[], Result]) -> Result:
+        with self._lock:
+            self._in_line -= 1
+        return self._done(work)
 
     def _done(self, work: Callable[[], Result]) -> Result:
         """Do `work`; drop a connection that broke, so that the next piece of work gets a new one."""
