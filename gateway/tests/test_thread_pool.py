@@ -87,6 +87,15 @@ def test_seats_count_from_when_they_are_submitted_until_they_are_recorded(
     assert (pool.running, pool.queued) == (0, 0)
 
 
+def test_what_is_given_up_in_line_is_waited_for_by_no_seat(ledger: Ledger, asked: Asked, let_go: threading.Event) -> None:
+    pool, busy = threads.ThreadWorkerPool(), threading.Event()
+    ledger.run(lambda: (busy.set(), let_go.wait()))
+    assert busy.wait(10)
+    assert ledger.run(lambda: None).cancel()
+    assert pool.submit(JOB).result(10) == ANSWER
+    assert not let_go.is_set()
+
+
 def test_a_seat_is_asked_at_once_where_nothing_is_in_line(ledger: Ledger, asked: Asked, let_go: threading.Event) -> None:
     pool, busy = threads.ThreadWorkerPool(), threading.Event()
     ledger.run(lambda: (busy.set(), let_go.wait()))

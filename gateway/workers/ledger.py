@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from django.db import connection
 from django.db.utils import InterfaceError, OperationalError
@@ -69,7 +69,9 @@ class Ledger:
         """Do one piece of database work in a thread of the ledger's."""
         with self._lock:
             self._in_line += 1
-        return self._desks.submit(self._next, work)
+        done = self._desks.submit(self._next, work)
+        done.add_done_callback(self._given_up)
+        return done
 
     def run_last(self, work: Callable[[], Result]) -> Future[Result]:
         """The same, and before it one more try to write down what has ended by now."""
@@ -168,9 +170,17 @@ class Ledger:
             _tell(entry, late)
 
     def _next(self, work: Callable[[], Result]) -> Result:
+        self._out_of_line()
+        return self._done(work)
+
+    def _given_up(self, work: Future[Any]) -> None:
+        """Whoever waits for a Future in the event loop and is cancelled cancels it: what was in line is never begun."""
+        if work.cancelled():
+            self._out_of_line()
+
+    def _out_of_line(self) -> None:
         with self._lock:
             self._in_line -= 1
-        return self._done(work)
 
     def _done(self, work: Callable[[], Result]) -> Result:
         """Do `work`; drop a connection that broke, so that the next piece of work gets a new one."""
