@@ -107,7 +107,7 @@ class BenchChannel(HTTPChannel):
     def hang_up(self) -> None:
         """Close a connection on which nothing is asked. What the kernel has of a request by now is read first."""
         self.transport.doRead()
-        if not self.requests and not self.comes:
+        if not (self.requests or self._buffer):
             self.loseConnection()
 
     @property
