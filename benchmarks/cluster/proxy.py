@@ -33,13 +33,20 @@ def nginx_command(folder: Path, port: int, web_ports: Sequence[int]) -> list[str
     program = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
     if not program:
         raise StartError("nginx is not installed: apt-get install nginx")
-    servers = "".join(f"server 127.0.0.1:{web} max_fails=0;\n    " for web in web_ports)
-    upstream = _put(r"(server [^;]+;\s*)+", servers, FILES / "upstream.conf")
+    upstream = _put(r"(server [^;]+;\s*)+", _servers(web_ports), FILES / "upstream.conf")
     site = _put(r"listen 8080;", f"listen 127.0.0.1:{port};", FILES / "benchsite.conf")
     configuration = folder / "nginx.conf"
     text = AROUND.format(folder=folder, upstream=upstream, site=site)
     configuration.write_text(text.replace("/var/log/nginx/", f"{folder}/nginx-"))
     return [program, "-p", str(folder), "-e", "stderr", "-c", str(configuration), "-g", "daemon off;"]
+
+
+def _servers(web_ports: Sequence[int]) -> str:
+    """Lines as the file's own, which says what nginx does with one that is away. Raises StartError where it has none."""
+    like = re.search(r"server \S+( [^;]+)?;", (FILES / "upstream.conf").read_text())
+    if not like:
+        raise StartError(f"{FILES / 'upstream.conf'} names no server")
+    return "".join(f"server 127.0.0.1:{web}{like[1] or ''};\n    " for web in web_ports)
 
 
 def _put(pattern: str, text: str, path: Path) -> str:
