@@ -98,43 +98,41 @@ def test_a_server_that_stops_or_is_full_says_so(ask, monkeypatch):
     )
 
 
-@needs_redis
-def test_redis_counts_where_one_is_named(ask, tmp_path):
-    redis = OwnRedis(tmp_path)
-    redis.start()
-    try:
-        with override_settings(REDIS_URL=redis.url):
-            assert ask()[:2] == (200, {"status": "ok", "checks": ALL_WELL | {"redis": "ok"}})
-            redis.stop()
-            assert ask()[0] == 503
-    finally:
-        redis.stop()
+@pytest.fixture
+def redis(tmp_path):
+    """A Redis of its own, named by the settings."""
+    own = OwnRedis(tmp_path)
+    own.start()
+    with override_settings(REDIS_URL=own.url):
+        yield own
+    own.stop()
 
 
 @needs_redis
-def test_a_redis_that_answers_and_takes_nothing_is_not_ready(ask, tmp_path):
-    redis = OwnRedis(tmp_path)
-    redis.start()
-    try:
-        with override_settings(REDIS_URL=redis.url):
-            redis.client.config_set("maxmemory", 1)
-            assert ask()[:2] == (
-                503,
-                {
-                    "status": "not ready",
-                    "why": "redis: takes nothing (OutOfMemoryError)",
-                    "checks": ALL_WELL | {"redis": "takes nothing (OutOfMemoryError)"},
-                },
-            )
-            redis.client.config_set("maxmemory", 0)
-            redis.client.replicaof("127.0.0.1", free_port())
-            assert ask()[1]["checks"]["redis"] == "takes nothing (ReadOnlyError)"
-            redis.client.replicaof("NO", "ONE")
-            assert ask()[0] == 200
-        with override_settings(REDIS_URL=f"{redis.url}999"):
-            assert ask()[1]["checks"]["redis"] == "takes nothing (ResponseError)"
-    finally:
-        redis.stop()
+def test_redis_counts_where_one_is_named(ask, redis):
+    assert ask()[:2] == (200, {"status": "ok", "checks": ALL_WELL | {"redis": "ok"}})
+    redis.stop()
+    assert ask()[0] == 503
+
+
+@needs_redis
+def test_a_redis_that_answers_and_takes_nothing_is_not_ready(ask, redis):
+    redis.client.config_set("maxmemory", 1)
+    assert ask()[:2] == (
+        503,
+        {
+            "status": "not ready",
+            "why": "redis: takes nothing (OutOfMemoryError)",
+            "checks": ALL_WELL | {"redis": "takes nothing (OutOfMemoryError)"},
+        },
+    )
+    redis.client.config_set("maxmemory", 0)
+    redis.client.replicaof("127.0.0.1", free_port())
+    assert ask()[1]["checks"]["redis"] == "takes nothing (ReadOnlyError)"
+    redis.client.replicaof("NO", "ONE")
+    assert ask()[0] == 200
+    with override_settings(REDIS_URL=f"{redis.url}999"):
+        assert ask()[1]["checks"]["redis"] == "takes nothing (ResponseError)"
 
 
 def test_an_address_with_a_password_is_told_to_nobody(ask):
