@@ -27,6 +27,8 @@ def test_plain_english_is_a_quarter_a_character_plus_ten_percent():
         ("д" * 400, 330),
         ("ع" * 400, 330),
         ("a" * 200 + "汉" * 40, 110),
+        ("aé汉😀д" * 100, 495),
+        ("\ud83d" * 400, 330),
     ],
 )
 def test_each_script_has_its_own_weight(text, tokens):

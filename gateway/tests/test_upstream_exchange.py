@@ -11,7 +11,7 @@ import requests
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gateway.upstream.sockets.clock import Clock, current_clock
+from gateway.upstream.sockets.clock import Clock
 from gateway.upstream.sockets.connections import TimedAdapter
 from gateway.upstream.sockets.exchange import exchange
 from gateway.upstream.sockets.headers import read_headers
@@ -52,7 +52,6 @@ def by_requests(url: str) -> Callable[[int], None]:
 def by_exchange(url: str) -> Callable[[int], None]:
     def send(port: int) -> None:
         clock = Clock(connect=5, first_token=5, total=5)
-        current_clock.set(clock)
         door = TimedAdapter(pool_connections=1, pool_maxsize=1)
         reply = exchange(door, url.format(port=port), headers=HEADERS, body=b"{1}", clock=clock)
         assert (reply.read(), reply.headers["X-TWO"]) == (b"{}", "a, b")

@@ -16,7 +16,7 @@ from urllib3.exceptions import HTTPError
 
 from gateway.conf import conf
 from gateway.upstream.contract import LARGEST_ANSWER, UpstreamError
-from gateway.upstream.sockets.clock import Clock, current_clock
+from gateway.upstream.sockets.clock import Clock
 from gateway.upstream.sockets.connections import READ_AT_MOST, TimedAdapter, adapter
 from gateway.upstream.sockets.exchange import exchange
 from gateway.upstream.sockets.failures import TRANSPORT_ERRORS, cut_off, failure
@@ -82,13 +82,10 @@ def beginning_of(blocks: Iterable[bytes]) -> bytes:
 def post(url: str, *, headers: Mapping[str, str], body: bytes, clock: Clock) -> Iterator[Reply]:
     """Send one request and lend its reply; the connection is given back, or closed when it was not read to its end."""
     host = _host(url)
-    token = current_clock.set(clock)
     try:
         response = _sent(url, headers=headers, body=body, clock=clock)
     except TRANSPORT_ERRORS as error:
         raise failure(error, host=host, clock=clock) from error
-    finally:
-        current_clock.reset(token)
     try:
         yield Reply(response, host=host, clock=clock)
     finally:

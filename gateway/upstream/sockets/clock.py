@@ -5,7 +5,6 @@ something all the time. Comments and keep-alives are not tokens.
 """
 
 import math
-from contextvars import ContextVar
 from time import monotonic
 
 # An upstream that has said how its answer ends gets this long for its last words (usage, [DONE], the end of the body).
@@ -72,7 +71,3 @@ class Clock:
         if self.first_token_seconds is None:
             return f"no first token within {self._token_limit:g} s"
         return f"no further token for {self._token_limit:g} s"
-
-
-# requests has no way to hand its connection something per call, and a connection serves one call after another.
-current_clock: ContextVar[Clock] = ContextVar("current_clock")

@@ -4,10 +4,8 @@ urllib3's timeouts bound one `recv`: an upstream that sends a byte now and then 
 """
 
 import http.client
-import io
 import ssl
 from functools import cache
-from socket import socket
 from typing import Any
 
 from requests.adapters import HTTPAdapter
@@ -18,53 +16,20 @@ from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
 from gateway.conf import conf
 from gateway.upstream.sockets.chunked import Dechunker
-from gateway.upstream.sockets.clock import Clock, current_clock
+from gateway.upstream.sockets.clock import Clock
 from gateway.upstream.sockets.headers import read_headers, read_lines
+from gateway.upstream.sockets.timed import TimedSocket
 
 # The provider hosts whose connections are kept; more are served too, on new connections.
 KEPT_HOSTS = 64
 # Addresses of which what makes their connections is kept, which takes longer to put together than to look up.
 KEPT_ADDRESSES = 256
 READ_AT_MOST = 64 * 1024
-WRITE_STEP = 256 * 1024
-SLACK_SECONDS = 0.05
-
-
-def _allow(sock: socket, seconds: float) -> None:
-    """Have the socket's next read or write take so long at most, or SLACK_SECONDS more: to say it anew is a system call."""
-    said = sock.gettimeout()
-    if said is None or not seconds <= said <= seconds + SLACK_SECONDS:
-        sock.settimeout(seconds)
-
-
-class _Reader(io.RawIOBase):
-    """A response's socket file that may take only what the clock has left."""
-
-    def __init__(self, file: io.RawIOBase, sock: socket, clock: Clock) -> None:
-        self._file = file
-        self._sock = sock
-        self._clock = clock
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int | None:
-        _allow(self._sock, self._clock.left())
-        count = self._file.readinto(buffer)
-        if count:
-            self._clock.heard = True
-        return count
-
-    def close(self) -> None:
-        # A response that has its connection to itself holds the socket open until its file is closed.
-        self._file.close()
-        super().close()
 
 
 class _Response(http.client.HTTPResponse):
-    def __init__(self, sock: socket, *args: Any, **kwargs: Any) -> None:
-        super().__init__(sock, *args, **kwargs)
-        self.fp = io.BufferedReader(_Reader(self.fp.detach(), sock, current_clock.get()))
+    def __init__(self, sock: TimedSocket) -> None:
+        super().__init__(sock, method="POST")  # type: ignore[arg-type]
         self._dechunker = Dechunker()
 
     def begin(self) -> None:
@@ -119,28 +84,33 @@ def _length_in(headers: http.client.HTTPMessage) -> int | None:
 class _Timed(HTTPConnection):
     response_class = _Response
 
-    def connect(self) -> None:
-        current_clock.get().reused = False
-        super().connect()
-
-    def send(self, data: Any) -> None:
-        """Send a request's head or body, in steps, for over TLS the socket's timeout bounds each write and not all of them."""
-        if self.sock is None:
+    def serve(self, clock: Clock) -> None:
+        """Begin a call, connected. `clock` holds for every read and write until the next begins."""
+        if self.is_closed:
+            clock.reused = False
+            self.timeout = clock.connect_limit
             self.connect()
-        clock = current_clock.get()
-        for start in range(0, len(data), WRITE_STEP):
-            _allow(self.sock, clock.left())
-            try:
-                super().send(data[start : start + WRITE_STEP])
-            except (ConnectionError, ssl.SSLEOFError):
-                # Told here: urllib3 takes a broken pipe for a server that answers early, and reads on.
-                clock.broke_off = True
-                raise
+            self._timed = TimedSocket(self.sock)
+        self._clock = clock
+        self._timed.serve(clock)
+
+    @property
+    def is_connected(self) -> bool:
+        return self.sock is not None and not self._timed.speaks()
+
+    def send(self, data: bytes) -> None:
+        """Send a request's head or body."""
+        try:
+            self._timed.send(data)
+        except (ConnectionError, ssl.SSLEOFError):
+            # Told here: whoever reads on takes a broken pipe for a server that answers early.
+            self._clock.broke_off = True
+            raise
 
     def answer(self) -> _Response:
         """The reply to a request that was sent, its head read and its body still to come."""
-        current_clock.get().sent()
-        response = _Response(self.sock, method="POST")
+        self._clock.sent()
+        response = _Response(self._timed)
         try:
             response.begin()
         except BaseException:

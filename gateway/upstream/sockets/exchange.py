@@ -18,10 +18,12 @@ from urllib3 import HTTPHeaderDict, HTTPResponse
 from urllib3.util import parse_url
 
 from gateway.upstream.sockets.clock import Clock
-from gateway.upstream.sockets.connections import WRITE_STEP, TimedAdapter
+from gateway.upstream.sockets.connections import TimedAdapter
 
 # URLs whose parts are kept: an endpoint has one, or one for each of its models.
 KEPT_URLS = 512
+# A longer body is not copied to be sent in one write with its head.
+TOGETHER_AT_MOST = 256 * 1024
 PORTS = {"http": 80, "https": 443}
 _PLAIN = re.compile(r"[!-~]+(?: [!-~]+)*")
 # A server may have answered before it had read the whole request, and its answer is still to be read.
@@ -46,9 +48,7 @@ def exchange(door: TimedAdapter, url: str, *, headers: Mapping[str, str], body: 
     pool = door.pool(place.scheme, place.host, place.port)
     connection: Any = pool._get_conn()
     try:
-        if connection.is_closed:
-            connection.timeout = clock.connect_limit
-            connection.connect()
+        connection.serve(clock)
         _send(connection, head.encode("latin-1"), body)
         answered = connection.answer()
     except BaseException:
@@ -100,7 +100,7 @@ def _lines(headers: Mapping[str, str]) -> str:
 
 def _send(connection: Any, head: bytes, body: bytes) -> None:
     try:
-        if len(head) + len(body) <= WRITE_STEP:
+        if len(head) + len(body) <= TOGETHER_AT_MOST:
             connection.send(head + body)
         else:
             connection.send(head)
