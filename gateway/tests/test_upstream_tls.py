@@ -22,6 +22,8 @@ from gateway.upstream.transport import post
 
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
 BODY = b"[1]"
+# What two kernels and TLS hold between them.
+LARGER_THAN_BUFFERS = 32_000_000
 
 
 def certificate(folder: Path) -> Path:
@@ -44,9 +46,15 @@ def pem(tmp_path_factory) -> Path:
 
 
 class Provider:
-    """One that speaks TLS on a free port; `received` is what it was sent, each time that it was believed."""
+    """One that speaks TLS on a free port; `received` is what it was sent, each time that it was believed.
+
+    It reads nothing before `reads` is set.
+    """
 
     def __init__(self, pem: Path) -> None:
+        self.answer = ANSWER
+        self.reads = threading.Event()
+        self.reads.set()
         self._context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
         self._context.load_cert_chain(pem)
         self._server = socket.create_server(("127.0.0.1", 0))
@@ -67,13 +75,14 @@ class Provider:
                     self._answer(caller)
 
     def _answer(self, caller: ssl.SSLSocket) -> None:
-        request = b""
+        request = bytearray()
+        self.reads.wait()
         while piece := caller.recv(65_536):
             request += piece
             if request.endswith(BODY):
-                self.received.append(request)
-                request = b""
-                caller.sendall(ANSWER)
+                self.received.append(bytes(request))
+                request.clear()
+                caller.sendall(self.answer)
 
 
 @pytest.fixture
@@ -92,9 +101,9 @@ def as_at_a_start() -> Iterator[None]:
         made.cache_clear()
 
 
-def ask(host: str, provider: Provider) -> bytes:
-    clock = Clock(connect=5, first_token=5, total=5)
-    with post(f"https://{host}:{provider.port}/v1", headers={"x-api-key": "secret"}, body=BODY, clock=clock) as reply:
+def ask(host: str, provider: Provider, body: bytes = BODY, total: float = 5) -> bytes:
+    clock = Clock(connect=5, first_token=5, total=total)
+    with post(f"https://{host}:{provider.port}/v1", headers={"x-api-key": "secret"}, body=body, clock=clock) as reply:
         return b"".join(reply.blocks())
 
 
@@ -115,3 +124,24 @@ def test_one_with_the_certificate_of_another_is_sent_nothing(pem, provider, monk
     with pytest.raises(UpstreamError, match=r"the certificate of 127.0.0.1:.* is not to be trusted"):
         ask("127.0.0.1", provider)
     assert not provider.received
+
+
+def test_what_no_buffer_holds_goes_and_comes_whole(pem, provider, monkeypatch):
+    monkeypatch.setenv("SSL_CERT_FILE", str(pem))
+    body, answer = b"1" * LARGER_THAN_BUFFERS + BODY, b"x" * 1_000_001
+    provider.answer = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(answer), answer)
+    provider.reads.clear()
+    threading.Timer(0.3, provider.reads.set).start()
+    # Both leave their connection fit for another call.
+    assert [ask("localhost", provider, sent, total=30) for sent in (body, BODY)] == [answer, answer]
+    assert [request.partition(b"\r\n\r\n")[2] for request in provider.received] == [body, BODY]
+    assert provider.connections == 1
+
+
+def test_one_that_reads_nothing_is_not_written_to_for_ever(pem, provider, monkeypatch):
+    monkeypatch.setenv("SSL_CERT_FILE", str(pem))
+    provider.reads.clear()
+    with pytest.raises(UpstreamError) as failed:
+        ask("localhost", provider, b"1" * LARGER_THAN_BUFFERS, total=0.4)
+    assert failed.value.kind == "timeout"
+    provider.reads.set()

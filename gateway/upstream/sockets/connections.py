@@ -98,7 +98,7 @@ class _Timed(HTTPConnection):
     def is_connected(self) -> bool:
         return self.sock is not None and not self._timed.speaks()
 
-    def send(self, data: bytes) -> None:
+    def send_all(self, data: bytes) -> None:
         """Send a request's head or body."""
         try:
             self._timed.send(data)

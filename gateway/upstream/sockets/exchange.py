@@ -101,10 +101,10 @@ def _lines(headers: Mapping[str, str]) -> str:
 def _send(connection: Any, head: bytes, body: bytes) -> None:
     try:
         if len(head) + len(body) <= TOGETHER_AT_MOST:
-            connection.send(head + body)
+            connection.send_all(head + body)
         else:
-            connection.send(head)
-            connection.send(body)
+            connection.send_all(head)
+            connection.send_all(body)
     except OSError as error:
         if error.errno not in ANSWERED_EARLY:
             raise

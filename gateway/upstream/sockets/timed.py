@@ -8,6 +8,7 @@ import io
 import math
 import select
 import ssl
+from collections.abc import Callable
 from typing import Any
 
 from gateway.upstream.sockets.clock import Clock
@@ -33,28 +34,35 @@ class TimedSocket:
     def send(self, data: bytes) -> None:
         view = memoryview(data)
         while view:
-            try:
-                view = view[self._sock.send(view) :]
-            except (BlockingIOError, ssl.SSLWantWriteError):
-                self._wait(self._goes)
-            except ssl.SSLWantReadError:
-                self._wait(self._comes)
+            sent = self._now(self._sock.send, view, self._goes)
+            if isinstance(sent, int):
+                view = view[sent:]
+            else:
+                self._wait(sent)
 
     def recv_into(self, buffer: Any) -> int:
         """Returns how many bytes came: at least one, until the other side has no more to say."""
-        while True:
-            if not (self._decrypted and self._decrypted()):
-                self._wait(self._comes)
-            try:
-                count = int(self._sock.recv_into(buffer))
-            except (BlockingIOError, ssl.SSLWantReadError):
-                continue
-            except ssl.SSLWantWriteError:
-                self._wait(self._goes)
-                continue
-            if count:
-                self._clock.heard = True
-            return count
+        if not (self._decrypted and self._decrypted()):
+            self._wait(self._comes)
+        while not isinstance(count := self._now(self._sock.recv_into, buffer, self._comes), int):
+            self._wait(count)
+        if count:
+            self._clock.heard = True
+        return count
+
+    def _now(self, act: Callable[[Any], int], buffer: Any, ready: select.poll) -> "int | select.poll":
+        """How many bytes went or came, or what to wait for first: TLS may have to read to write, and to write to read.
+
+        Told, not waited for here: a time-out within this would have TLS's own exception for its context, and be taken for it.
+        """
+        try:
+            return act(buffer)
+        except BlockingIOError:
+            return ready
+        except ssl.SSLWantReadError:
+            return self._comes
+        except ssl.SSLWantWriteError:
+            return self._goes
 
     def makefile(self, mode: str) -> io.BufferedReader:
         """What comes, as http.client reads it."""
