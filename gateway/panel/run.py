@@ -5,7 +5,7 @@ between two turns in the ledger's thread: nobody has been asked yet, and no id h
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
@@ -22,12 +22,13 @@ from gateway.panel.record import seat_jobs, write_down
 from gateway.panel.recorded import RecordedRun
 from gateway.panel.request import Request, earlier_panel, joined
 from gateway.panel.running import PanelRun, running_panels
-from gateway.panel.seating import Table, nobody_seated, seat_explorers, seat_members, seat_nominated
+from gateway.panel.seating import Seat, Table, nobody_seated, seat_explorers, seat_members, seat_nominated
 from gateway.panel.shape import LONGEST_TEXT, ChosenShape, ShapeQuestion, choose_shape, text_to_shape
 from gateway.panel.size import refuse_if_too_large
+from gateway.reply import AskedPanel
 from gateway.telemetry.spans import panel_span, traceparent_of
 from gateway.upstream.contract import UpstreamError
-from gateway.workers import room
+from gateway.workers import Kept, room
 from gateway.workers.deciding import follow_pick, in_the_way, pick
 from gateway.workers.ledger import ledger
 from keys.services import Caller
@@ -56,18 +57,31 @@ class Opening:
     shape: ChosenShape | ShapeQuestion
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seated:
+    """A panel that is written down, and whose seats are to be asked once that is committed."""
+
+    opening: Opening
+    shape: ChosenShape
+    panel: AskedPanel
+    seats: Sequence[Seat]
+
+
 async def _join_or_open(request: Request) -> PanelRun | RecordedRun:
     if running := _running(request):
         return running
     if request.is_large:
         await asyncio.to_thread(request.prepare)
-    opened = await asyncio.wrap_future(ledger().run(partial(_earlier_or_new, request)))
-    if isinstance(opened, Opening):
-        shape, failure = await _picked(opened)
-        # What takes seconds is done, and the same request may have come again meanwhile.
-        if running := _running(request):
-            return running
-        opened = await asyncio.wrap_future(ledger().run(partial(_earlier_or_shaped, opened, shape, failure)))
+    with room().for_a_panel() as kept:
+        asked = partial(_asked, kept)
+        opened = await asyncio.wrap_future(ledger().run_together(partial(_earlier_or_new, request, kept), asked))
+        if isinstance(opened, Opening):
+            shape, failure = await _picked(opened)
+            # What takes seconds is done, and the same request may have come again meanwhile.
+            if running := _running(request):
+                return running
+            shaped = partial(_earlier_or_shaped, opened, shape, failure, kept)
+            opened = await asyncio.wrap_future(ledger().run_together(shaped, asked))
     if isinstance(opened, PanelRun):
         running_panels().follow(opened)
         return opened
@@ -78,14 +92,14 @@ def _running(request: Request) -> PanelRun | None:
     return running_panels().asked(request) if request.is_retry else None
 
 
-def _earlier_or_new(request: Request) -> str | PanelRun | Opening:
+def _earlier_or_new(request: Request, kept: Kept) -> str | Seated | Opening:
     # An earlier panel, too, is only for who may ask its collection now.
     roster = roster_keeper().current()
     collection_for(request.caller, request.chat.model, roster)
-    return _unless_asked(request, partial(_open, request, roster))
+    return _unless_asked(request, partial(_open, request, roster, kept))
 
 
-def _open(request: Request, roster: Roster) -> PanelRun | Opening:
+def _open(request: Request, roster: Roster, kept: Kept) -> Seated | Opening:
     """Seat members and whom the caller named; then, if the shape is known without asking for it, the rest."""
     chat = request.chat
     asked, collection = collection_for(request.caller, chat.model, roster)
@@ -107,7 +121,7 @@ def _open(request: Request, roster: Roster) -> PanelRun | Opening:
         explorer_seats=explorer_seats,
         shape=_shape_or_question(collection, table, roster, explorer_seats),
     )
-    return opening if isinstance(opening.shape, ShapeQuestion) else _seat_and_ask(opening, opening.shape)
+    return opening if isinstance(opening.shape, ShapeQuestion) else _seat(opening, opening.shape, kept)
 
 
 def _shape_or_question(
@@ -132,10 +146,10 @@ async def _picked(opening: Opening) -> tuple[ChosenShape, UpstreamError | None]:
     return question.answered(decision), None
 
 
-def _earlier_or_shaped(opening: Opening, shape: ChosenShape, failure: UpstreamError | None) -> str | PanelRun:
+def _earlier_or_shaped(opening: Opening, shape: ChosenShape, failure: UpstreamError | None, kept: Kept) -> str | Seated:
     if isinstance(opening.shape, ShapeQuestion):
         follow_pick(opening.shape.picker, failure, opening.roster)
-    return _unless_asked(opening.request, partial(_seat_and_ask, opening, shape))
+    return _unless_asked(opening.request, partial(_seat, opening, shape, kept))
 
 
 def _unless_asked(request: Request, open_it: Callable[[], Opened]) -> str | Opened:
@@ -148,8 +162,8 @@ def _unless_asked(request: Request, open_it: Callable[[], Opened]) -> str | Open
                 return panel_id
 
 
-def _seat_and_ask(opening: Opening, shape: ChosenShape) -> PanelRun:
-    """Seat explorers, write the panel down, ask its seats."""
+def _seat(opening: Opening, shape: ChosenShape, kept: Kept) -> Seated:
+    """Seat explorers, and write the panel down."""
     request, table = opening.request, opening.table
     if opening.explorer_seats > len(table.nominated):
         candidates = opening.roster.may_explore(shape.roles)
@@ -157,13 +171,24 @@ def _seat_and_ask(opening: Opening, shape: ChosenShape) -> PanelRun:
     if not table.seated:
         raise nobody_seated(table)
     seats = table.seats()
-    with room().for_seats(len(seats)) as take:
-        panel = write_down(request, opening.collection, shape, table, opening.reply)
-        span = panel_span(request.trace, request.asked_at, panel)
-        below = traceparent_of(span)
-        jobs = [job.below(below) for job in seat_jobs(panel, seats, request.chat, opening.roster)]
-        answers = take(lambda: tuple(awaited_seats().ask(job) for job in jobs))
-    choice = MergerChoice(named=opening.merger, collection=opening.collection, members=table.members, shape=shape.name)
+    kept.keep(len(seats))
+    panel = write_down(request, opening.collection, shape, table, opening.reply)
+    return Seated(opening=opening, shape=shape, panel=panel, seats=seats)
+
+
+def _asked(kept: Kept, opened: Opened | Seated) -> Opened | PanelRun:
+    """Ask the seats of a panel that is written down by now."""
+    if not isinstance(opened, Seated):
+        return opened
+    opening, panel, seats = opened.opening, opened.panel, opened.seats
+    request = opening.request
+    span = panel_span(request.trace, request.asked_at, panel)
+    below = traceparent_of(span)
+    jobs = [job.below(below) for job in seat_jobs(panel, seats, request.chat, opening.roster)]
+    answers = kept.take(lambda: tuple(awaited_seats().ask(job) for job in jobs))
+    choice = MergerChoice(
+        named=opening.merger, collection=opening.collection, members=opening.table.members, shape=opened.shape.name
+    )
     merging = partial(merge, request.chat, choice, panel.id, traceparent=below) if opening.reply == "merged" else None
     return PanelRun(panel, request, seats=seats, answers=answers, merge=merging, span=span)
 

@@ -31,22 +31,34 @@ def ask(pool: Pool, seats: int) -> tuple:
 
 def test_a_panel_that_is_written_down_keeps_others_from_its_room(pool: Pool) -> None:
     room = Room()
-    with room.for_seats(3) as take:
-        with pytest.raises(Unavailable), room.for_seats(2):
-            pass
-        with room.for_seats(1) as take_one:
-            assert take_one(lambda: ask(pool, 1)) == ("asked",)
-        assert take(lambda: ask(pool, 3)) == ("asked",) * 3
-    with pytest.raises(Unavailable), room.for_seats(1):
-        pass
-    pool.running = 0
-    with room.for_seats(4):
-        pass
+    with room.for_a_panel() as first, room.for_a_panel() as second:
+        first.keep(3)
+        with pytest.raises(Unavailable):
+            second.keep(2)
+        second.keep(1)
+        assert second.take(lambda: ask(pool, 1)) == ("asked",)
+        assert first.take(lambda: ask(pool, 3)) == ("asked",) * 3
+    with room.for_a_panel() as third:
+        with pytest.raises(Unavailable):
+            third.keep(1)
+        pool.running = 0
+        third.keep(4)
 
 
 def test_a_panel_that_cannot_be_written_down_leaves_its_room(pool: Pool) -> None:
     room = Room()
-    with pytest.raises(ZeroDivisionError), room.for_seats(4):
+    with pytest.raises(ZeroDivisionError), room.for_a_panel() as kept:
+        kept.keep(4)
         raise ZeroDivisionError
-    with room.for_seats(4) as take:
-        assert len(take(lambda: ask(pool, 4))) == 4
+    with room.for_a_panel() as kept:
+        kept.keep(4)
+        assert len(kept.take(lambda: ask(pool, 4))) == 4
+
+
+def test_a_panel_that_is_written_down_again_keeps_its_room_once(pool: Pool) -> None:
+    room = Room()
+    with room.for_a_panel() as kept:
+        kept.keep(4)
+        kept.keep(3)
+        with room.for_a_panel() as other:
+            other.keep(1)

@@ -24,30 +24,48 @@ def worker_pool() -> WorkerPool:
 
 
 class Room:
-    """Room for panels between looking for it and taking it: several are written down at once where the ledger has threads."""
+    """Room for panels between looking for it and taking it: several are written down before the seats of any are asked."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._kept = 0
+        self.lock = threading.Lock()
+        self.kept = 0
 
     @contextmanager
-    def for_seats(self, seats: int) -> Iterator[Callable[[Ask], Answers]]:
-        """Keep room for so many seats until the block has them asked, by what it is given, or ends. Raises Unavailable."""
-        with self._lock:
-            worker_pool().admit(seats + self._kept)
-            self._kept += seats
-        left = [seats]
-
-        def take(ask: Ask) -> Answers:
-            with self._lock:
-                self._kept -= left.pop()
-                return ask()
-
+    def for_a_panel(self) -> "Iterator[Kept]":
+        """Lend what keeps room for one panel, until that takes it or the block ends."""
+        kept = Kept(self)
         try:
-            yield take
+            yield kept
         finally:
-            with self._lock:
-                self._kept -= sum(left)
+            kept.let_go()
+
+
+class Kept:
+    """Room kept for one panel: none at first."""
+
+    def __init__(self, room: Room) -> None:
+        self._room = room
+        self._seats = 0
+
+    def keep(self, seats: int) -> None:
+        """Keep room for so many seats, in place of what was kept. Raises Unavailable."""
+        self.let_go()
+        with self._room.lock:
+            worker_pool().admit(seats + self._room.kept)
+            self._room.kept += seats
+            self._seats = seats
+
+    def take(self, ask: Ask) -> Answers:
+        """Have the seats asked."""
+        with self._room.lock:
+            self._room.kept -= self._seats
+            self._seats = 0
+            return ask()
+
+    def let_go(self) -> None:
+        with self._room.lock:
+            self._room.kept -= self._seats
+            self._seats = 0
 
 
 @cache

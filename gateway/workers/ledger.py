@@ -17,9 +17,9 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
-from django.db import connection
+from django.db import connection, transaction
 from django.db.utils import InterfaceError, OperationalError
 
 from evidence.models import Call
@@ -28,6 +28,7 @@ from gateway.reply import SeatAnswer
 from gateway.workers.ended import Ended, answer_in, follow_up
 from gateway.workers.seat import for_the_log
 
+Written = TypeVar("Written")
 Result = TypeVar("Result")
 logger = logging.getLogger(__name__)
 
@@ -38,6 +39,8 @@ TOLD_AFTER_SECONDS = 120.0
 UNWRITTEN = "this answer is not in the call log, and cannot be judged before it is; the gateway's log says why"
 # Seats in one transaction: one that fails is tried again whole.
 AT_ONCE = 250
+# Panels written down in one transaction: the first of them is told when the last is written.
+TOGETHER = 16
 # A connection that was not used for so long is looked at first: a database that was restarted meanwhile has closed it.
 IDLE_SECONDS = 1.0
 # What PostgreSQL says to one of two transactions that waited for each other: nothing of it was done.
@@ -55,9 +58,20 @@ class Entry:
     since: float = field(default_factory=time.monotonic)
 
 
+@dataclass(frozen=True, slots=True)
+class Piece(Generic[Result]):
+    """Work that shares a transaction, what is to be done once that is committed, and who waits for it."""
+
+    work: Callable[[], Any]
+    then: Callable[[Any], Result]
+    done: Future[Result] = field(default_factory=Future)
+
+
 class Ledger:
-    def __init__(self, desks: int = 1) -> None:
+    def __init__(self, desks: int = 1, most_together: int = 1) -> None:
         self._desks = ThreadPoolExecutor(desks, thread_name_prefix="ledger")
+        self._most_together = most_together
+        self._together: deque[Piece[Any]] = deque()
         self._ended: deque[Entry] = deque()
         self._lock = threading.Lock()
         self._flush_is_due = False
@@ -72,6 +86,19 @@ class Ledger:
         done = self._desks.submit(self._next, work)
         done.add_done_callback(self._given_up)
         return done
+
+    def run_together(self, work: Callable[[], Written], then: Callable[[Written], Result]) -> Future[Result]:
+        """Do `work` in one transaction with what else is in line for that, and `then` with its result, once committed.
+
+        What `work` raises is its own caller's, and undoes nothing that others do; a database that fails fails them all.
+        """
+        piece: Piece[Result] = Piece(work, then)
+        with self._lock:
+            self._in_line += 1
+            self._together.append(piece)
+        piece.done.add_done_callback(self._given_up)
+        self._desks.submit(self._take_turn)
+        return piece.done
 
     def run_last(self, work: Callable[[], Result]) -> Future[Result]:
         """The same, and before it one more try to write down what has ended by now."""
@@ -173,6 +200,23 @@ class Ledger:
         self._out_of_line()
         return self._done(work)
 
+    def _take_turn(self) -> None:
+        with self._lock:
+            line = [self._together.popleft() for _ in range(min(len(self._together), self._most_together))]
+        pieces = [piece for piece in line if piece.done.set_running_or_notify_cancel()]
+        if not pieces:
+            # What was in line has been done with others, before its own turn.
+            return
+        try:
+            committed = self._done(partial(_committed, pieces))
+        except Exception as error:  # noqa: BLE001 (the turn's boundary: those who wait are told)
+            committed = [partial(_again, error)] * len(pieces)
+        for piece, rest in zip(pieces, committed, strict=True):
+            _end(piece.done, rest)
+        # Only now: who asks seats meanwhile leaves them to the end of the line.
+        with self._lock:
+            self._in_line -= len(pieces)
+
     def _given_up(self, work: Future[Any]) -> None:
         """Whoever waits for a Future in the event loop and is cancelled cancels it: what was in line is never begun."""
         if work.cancelled():
@@ -199,7 +243,38 @@ class Ledger:
 @cache
 def ledger() -> Ledger:
     """The process's ledger."""
-    return Ledger(1 if connection.vendor == "sqlite" else DESKS)
+    return Ledger(1, TOGETHER) if connection.vendor == "sqlite" else Ledger(DESKS)
+
+
+def _committed(pieces: "Sequence[Piece[Any]]") -> Sequence[Callable[[], Any]]:
+    """Do the work of pieces in one transaction; returns what is left to do of each. One alone has transactions of its own."""
+    if len(pieces) == 1:
+        return [_begun(pieces[0])]
+    with transaction.atomic():
+        rests = [_begun(piece) for piece in pieces]
+        if transaction.get_rollback():
+            raise transaction.TransactionManagementError("a piece of work broke the transaction that it shared")
+    return rests
+
+
+def _begun(piece: "Piece[Any]") -> Callable[[], Any]:
+    try:
+        return partial(piece.then, piece.work())
+    except (OperationalError, InterfaceError):
+        raise
+    except Exception as error:  # noqa: BLE001 (the piece's boundary: it is its own caller's)
+        return partial(_again, error)
+
+
+def _again(error: Exception) -> Any:
+    raise error
+
+
+def _end(done: Future[Any], rest: Callable[[], Any]) -> None:
+    try:
+        done.set_result(rest())
+    except Exception as error:  # noqa: BLE001 (as above)
+        done.set_exception(error)
 
 
 def _in_turn(work: Callable[[], Result]) -> Result:
