@@ -35,8 +35,15 @@ class BenchChannel(HTTPChannel):
     _body_began = 0.0
     _body_bytes = 0
     _leaves = False
+    _host: Any = None
     refused = False
     transport: Any
+
+    def getHost(self) -> Any:  # noqa: N802 (Twisted's name)
+        # Asked for with every request, by a system call.
+        if self._host is None:
+            self._host = super().getHost()
+        return self._host
 
     def lineReceived(self, line: bytes) -> None:  # noqa: N802 (Twisted's name)
         # The rest of a refused request may look like another, which Twisted would answer.

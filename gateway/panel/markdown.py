@@ -118,6 +118,8 @@ def close_blocks(text: str) -> str:
 
     A parser judges where that is affordable: a fence in a list ends with its item, and closing it again would open another.
     """
+    if not any(marks in text for marks in ("```", "~~~", "<")):
+        return text
     open_fence, html = _open_fence(text), _open_html(text)
     if len(text) > LONGEST_PARSED:
         return "\n".join([text, *filter(None, [open_fence]), *html])
