@@ -8,6 +8,7 @@ from typing import Any, cast
 import pytest
 
 from gateway.reply import SeatAnswer
+from gateway.upstream.sockets.connections import adapter
 from gateway.workers import threads
 from gateway.workers.job import SeatJob
 from gateway.workers.ledger import Ledger
@@ -71,6 +72,12 @@ def test_panels_in_line_are_written_down_before_seats_are_asked(ledger: Ledger, 
     let_go.set()
     assert [seat.result(10) for seat in seats.result(10)] == [ANSWER, ANSWER]
     assert asked.order == ["the first panel", "the second panel", "a seat of the first", "a seat of the first"]
+
+
+def test_what_every_seat_needs_is_there_before_the_first(ledger: Ledger) -> None:
+    adapter.cache_clear()
+    threads.ThreadWorkerPool()
+    assert adapter.cache_info().currsize == 1
 
 
 def test_seats_count_from_when_they_are_submitted_until_they_are_recorded(

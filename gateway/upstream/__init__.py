@@ -10,6 +10,7 @@ from gateway.conf import conf
 from gateway.upstream import anthropic_messages, gemini, llm_cli, ollama, openai_chat, openai_responses
 from gateway.upstream.asking import Asking
 from gateway.upstream.contract import CommandProtocol, Completion, Delta, Target, TypedKey, UpstreamError, UpstreamProtocol
+from gateway.upstream.sockets.connections import adapter
 
 PROTOCOLS: Mapping[str, UpstreamProtocol] = {
     "openai_chat": openai_chat,
@@ -19,6 +20,11 @@ PROTOCOLS: Mapping[str, UpstreamProtocol] = {
     "ollama": ollama,
 }
 COMMANDS: Mapping[str, CommandProtocol] = {"llm_cli": llm_cli}
+
+
+def get_ready() -> None:
+    """Load certificates and make the pools of connections. The first calls, which come all at once, would each do it."""
+    adapter()
 
 
 def complete(

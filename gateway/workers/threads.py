@@ -9,6 +9,7 @@ from functools import partial
 from gateway.conf import conf
 from gateway.errors import Unavailable
 from gateway.reply import SeatAnswer
+from gateway.upstream import get_ready
 from gateway.workers.job import SeatJob
 from gateway.workers.key_ring import KeyRing
 from gateway.workers.ledger import ledger
@@ -24,6 +25,7 @@ class ThreadWorkerPool:
     asks_here = True
 
     def __init__(self) -> None:
+        get_ready()
         self._threads = ThreadPoolExecutor(conf.seat_workers, thread_name_prefix="seat")
         self._capacity = conf.seat_workers * (1 + QUEUED_PER_WORKER)
         self._ledger = ledger()

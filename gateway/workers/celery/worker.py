@@ -30,6 +30,7 @@ from evidence.processes.taking import is_left_behind, take_calls
 from evidence.processes.watch import LOOKS_EVERY_SECONDS
 from gateway.reply import SeatAnswer
 from gateway.telemetry.spans import send_what_is_left
+from gateway.upstream import get_ready
 from gateway.workers.celery.carrier import Carrier
 from gateway.workers.celery.kinship import STRANGER, is_stranger
 from gateway.workers.celery.message import Errand, UnknownMessageError, answer_as_dict, errand_from
@@ -93,6 +94,7 @@ class SeatWorker:
     """One for the process; `ask` may be called in any number of threads."""
 
     def __init__(self) -> None:
+        get_ready()
         self._ledger = ledger()
         self._keys = KeyRing(lambda read: self._ledger.run(read).result())
         self._turnstile = Turnstile(lambda reserve: self._ledger.run(reserve).result())
