@@ -12,11 +12,12 @@ bench.W001  a public URL that sends secrets in clear    bench.W002  open to the 
 bench.W003  trusted proxies without a token             bench.E011  a number that no such setting can have
 bench.W004  a proxy that is not said to be trusted     bench.E012  a database of another kind
 bench.W005  traces that do not arrive as set up        bench.E013  a metrics token that can be guessed
-bench.E014  workers that nothing leads to
+bench.E014  workers that nothing leads to              bench.E015  an SQLite that is too old
 """
 
 import os
 import re
+import sqlite3
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
@@ -33,7 +34,10 @@ from collections_app.models.base_url import DEFAULT_PORTS, origin_of
 SHORTEST_TOKEN = 16
 CELERY_POOL = "gateway.workers.celery.CeleryWorkerPool"
 # What is written by hand in SQL is written for these two.
-ENGINES = (POSTGRESQL, "django.db.backends.sqlite3")
+SQLITE = "django.db.backends.sqlite3"
+ENGINES = (POSTGRESQL, SQLITE)
+# The first that can end many calls in one statement, UPDATE with FROM: https://www.sqlite.org/lang_update.html
+OLDEST_SQLITE = (3, 33, 0)
 # A range this wide is no proxy's network.
 _WIDEST = {4: 8, 6: 16}
 _HOST = re.compile(r"(\[[0-9a-f:]+\]|[a-z0-9]([a-z0-9._-]*[a-z0-9])?)(:\d{1,5})?", re.IGNORECASE)
@@ -195,6 +199,14 @@ def _database() -> Iterator[CheckMessage]:
     if engine not in ENGINES:
         hint = "Set DATABASE_URL to a postgres:// URL, or leave it out for SQLite in BENCH_DATA_DIR."
         yield Error(f"The call log is kept in PostgreSQL or SQLite, and not by {engine}.", hint=hint, id="bench.E012")
+    elif engine == SQLITE and sqlite3.sqlite_version_info < OLDEST_SQLITE:
+        oldest = ".".join(map(str, OLDEST_SQLITE))
+        hint = "Use a Python whose SQLite is newer, or have DATABASE_URL name a PostgreSQL."
+        yield Error(
+            f"This Python has SQLite {sqlite3.sqlite_version}, and the call log needs {oldest} or later.",
+            hint=hint,
+            id="bench.E015",
+        )
 
 
 def _workers() -> Iterator[CheckMessage]:

@@ -12,6 +12,10 @@ UnknownPanel       404
 from rest_framework.exceptions import APIException, NotFound, PermissionDenied
 
 
+class PanelIdTaken(Exception):  # noqa: N818 (says what is so, as refusals do)
+    """A new panel was given the id of another. No caller is told: it is given another id."""
+
+
 class MalformedVerdict(APIException):
     status_code = 400
 

@@ -8,15 +8,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol, Required, TypedDict, TypeVar, Unpack
 
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from evidence.again import KnownAs, Question, name_panel
 from evidence.counting.claims import find_unique
+from evidence.counting.endings import ENDING, Ending, end_calls
 from evidence.counting.given import VERDICTS
 from evidence.counting.tallies import AT_ONCE, Calls, count, uncount
 from evidence.counting.turns import hold_panels
-from evidence.errors import NotYours, StillRunning, UnknownCall
+from evidence.errors import NotYours, PanelIdTaken, StillRunning, UnknownCall
 from evidence.links import LinkUsed, VerdictLink
 from evidence.models import Call, Panel, Verdict
 from evidence.processes.late import keep_late
@@ -90,17 +91,22 @@ class EndedCall(Protocol):
     def upstream_status(self) -> int | None: ...
 
 
-@transaction.atomic
 def record_panel(*, seats: Sequence[PlannedSeat], known_as: KnownAs | Question | None = None, **panel: Any) -> Panel:
     """Write a panel and its seats down as running, before any id of theirs leaves the server.
 
-    Raises IntegrityError when the panel id is taken, and AlreadyAsked when what it is known as is another panel's.
+    Raises PanelIdTaken, AlreadyAsked when what it is known as is another panel's, and IntegrityError; then nothing is written.
     """
     row = Panel(**storable(Panel, panel))
-    row.pk, row._state.adding = insert(Panel, [vars(row)]), False
-    insert(Call, [_running_call(row, seat, row.asked_at) for seat in seats])
-    if known_as:
-        name_panel(row, known_as)
+    # Only a name that turns out to be another's undoes what was written: none, no savepoint where others share the transaction.
+    with transaction.atomic(savepoint=known_as is not None):
+        row.pk = insert(Panel, [vars(row)], unless_taken="panel_id")
+        if row.pk is not None:
+            row._state.adding = False
+            insert(Call, [_running_call(row, seat, row.asked_at) for seat in seats])
+            if known_as:
+                name_panel(row, known_as)
+    if row.pk is None:
+        raise PanelIdTaken(row.panel_id)
     return row
 
 
@@ -138,58 +144,40 @@ def _running_call(panel: Panel, seat: PlannedSeat, asked_at: datetime) -> dict[s
     }
 
 
-# One statement prepared once, since five seats a panel end by it: the ORM builds its UPDATE anew for every row, which was
-# a quarter of a panel's CPU time. Each is executed on its own, since only so a database tells which rows it changed.
-ENDING = (
-    "status",
-    "error_kind",
-    "error",
-    "answer",
-    "partial",
-    "reasoning",
-    "finish_reason",
-    "served_model",
-    "seconds",
-    "first_token_seconds",
-    "input_tokens",
-    "output_tokens",
-    "upstream_status",
-)
-CALLS, _PANELS = Call._meta.db_table, Panel._meta.db_table
-# Counted where it is written, so that no later ending can come before an earlier one.
-ENDED_AS = f"(SELECT COUNT(*) + 1 FROM {CALLS} AS ended WHERE ended.panel_id = {CALLS}.panel_id AND ended.status <> %s)"  # noqa: S608
-END_CALL = (
-    f"UPDATE {CALLS} SET {', '.join(f'{name} = %s' for name in ENDING)}, ended_as = {ENDED_AS} "  # noqa: S608 (names of ours)
-    f"WHERE panel_id = (SELECT id FROM {_PANELS} WHERE panel_id = %s) AND seat_name = %s AND status = %s"
-)
+class _SomeLate(Exception):  # noqa: N818 (as AlreadyAsked)
+    """Of calls that were to end together, one had ended by then."""
 
 
-@transaction.atomic
 def record_calls(ended: Iterable[EndedCall]) -> Mapping[str, Call]:
     """Write down how calls ended, many in one transaction: on SQLite a transaction a seat would serialise them.
 
     Only a running call is ended: whoever comes second (a late answer after an interruption) changes nothing of how it ended.
     Returns those calls, by call id, as they stand.
     """
-    calls = list(ended)
-    hold_panels(call.call.rpartition(".")[0] for call in calls)
-    written, late = [], {}
-    with connection.cursor() as cursor:
-        for call in calls:
-            values = storable(Call, {name: getattr(call, name) for name in ENDING})
-            cursor.execute(END_CALL, _ending(call.call, values))
-            if cursor.rowcount:
-                written.append(call.call)
-            else:
-                late[call.call] = values
-    for some in parts(written):
-        count(Calls.named(some))
+    endings = [(call.call, storable(Call, {name: getattr(call, name) for name in ENDING})) for call in ended]
+    try:
+        return _record_endings(endings, [endings])
+    except _SomeLate:
+        return _record_endings(endings, [[ending] for ending in endings])
+
+
+@transaction.atomic
+def _record_endings(endings: Sequence[Ending], together: Iterable[Sequence[Ending]]) -> Mapping[str, Call]:
+    """Raises _SomeLate, with nothing written, where it would not be known of several which one was late."""
+    hold_panels(call_id.rpartition(".")[0] for call_id, _ in endings)
+    written: list[str] = []
+    late: dict[str, Mapping[str, Any]] = {}
+    for some in together:
+        ended = end_calls(some)
+        if ended == len(some):
+            written += [call_id for call_id, _ in some]
+        elif len(some) > 1:
+            raise _SomeLate
+        else:
+            late.update(some)
+    for part in parts(written):
+        count(Calls.named(part))
     return keep_late(late)
-
-
-def _ending(call_id: str, values: Mapping[str, Any]) -> list[Any]:
-    panel_id, _, seat_name = call_id.rpartition(".")
-    return [*values.values(), Call.Status.RUNNING, panel_id, seat_name, Call.Status.RUNNING]
 
 
 def record_call(ended: EndedCall) -> Call | None:

@@ -64,8 +64,10 @@ def clean_json(value: Any) -> Any:
     return value
 
 
-def insert(model: type[models.Model], rows: Sequence[Mapping[str, Any]]) -> int | None:
+def insert(model: type[models.Model], rows: Sequence[Mapping[str, Any]], *, unless_taken: str = "") -> int | None:
     """Write new rows in one statement; returns the key of one that comes alone. Columns by attribute, defaults for the others.
+
+    `unless_taken` names a unique column: of a row whose value another has there, nothing is written, and there is no key.
 
     The ORM makes such a statement anew each time, from every field of every row: a third of what a panel took of the database's
     thread. Raises IntegrityError. Sends no signals, as bulk_create does not.
@@ -79,10 +81,13 @@ def insert(model: type[models.Model], rows: Sequence[Mapping[str, Any]]) -> int 
     ]
     returns = len(rows) == 1 and connection.features.can_return_columns_from_insert
     with connection.cursor() as cursor:
-        cursor.execute(_statement(model, len(rows), returns), values)
+        cursor.execute(_statement(model, len(rows), unless_taken, returns), values)
         if len(rows) > 1:
             return None
-        return int(cursor.fetchone()[0] if returns else cursor.lastrowid)
+        if returns:
+            written = cursor.fetchone()
+            return int(written[0]) if written else None
+        return int(cursor.lastrowid) if cursor.rowcount else None
 
 
 # What is no text or number, of which a database's value is made.
@@ -108,9 +113,10 @@ def _columns(model: type[models.Model], vendor: str) -> Sequence[tuple[str, _Ada
 
 
 @lru_cache(maxsize=64)
-def _statement(model: type[models.Model], rows: int, returning: bool) -> str:
+def _statement(model: type[models.Model], rows: int, unless_taken: str, returning: bool) -> str:
     columns = [field.column for field in model._meta.concrete_fields if not field.primary_key]
     places = f"({', '.join(['%s'] * len(columns))})"
     named = ", ".join(f'"{column}"' for column in columns)
+    unless = f" ON CONFLICT ({unless_taken}) DO NOTHING" if unless_taken else ""
     key = " RETURNING id" if returning else ""
-    return f"INSERT INTO {model._meta.db_table} ({named}) VALUES {', '.join([places] * rows)}{key}"  # noqa: S608 (names of ours)
+    return f"INSERT INTO {model._meta.db_table} ({named}) VALUES {', '.join([places] * rows)}{unless}{key}"  # noqa: S608 (names of ours)

@@ -1,5 +1,6 @@
 """Dangerous and contradictory settings are told, each by its id, with what to set instead."""
 
+import sqlite3
 from collections.abc import Mapping
 from typing import Any
 
@@ -7,6 +8,8 @@ import pytest
 from django.conf import settings as django_settings
 from django.core.checks import CheckMessage, Error, run_checks
 from django.test import override_settings
+
+from benchsite.database import POSTGRESQL
 
 AS_INSTALLED: dict[str, Any] = {
     "BENCH_BIND": "127.0.0.1",
@@ -118,6 +121,13 @@ def test_another_database_than_the_two_is_an_error(monkeypatch: pytest.MonkeyPat
     (complaint,) = found({})
     assert complaint.id == "bench.E012"
     assert engine in complaint.msg
+
+
+@pytest.mark.parametrize(("engine", "ids"), [("django.db.backends.sqlite3", ["bench.E015"]), (POSTGRESQL, [])])
+def test_an_sqlite_that_cannot_write_the_log_is_an_error(monkeypatch: pytest.MonkeyPatch, engine: str, ids: list[str]) -> None:
+    monkeypatch.setitem(django_settings.DATABASES["default"], "ENGINE", engine)
+    monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 32, 3))
+    assert [complaint.id for complaint in found({})] == ids
 
 
 def test_no_secret_is_repeated() -> None:

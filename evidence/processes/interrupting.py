@@ -10,10 +10,11 @@ from django.db import connection, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
+from evidence.counting.endings import CALLS, ENDED_AS
 from evidence.counting.tallies import Calls, count
 from evidence.counting.turns import hold_panels
 from evidence.models import Call, Panel
-from evidence.services import CALLS, ENDED_AS, parts
+from evidence.services import parts
 
 # Far longer than any: so that looking for a process's panels reads a day's of them, not the log.
 LONGEST_PANEL = timedelta(days=1)

@@ -10,8 +10,8 @@ from datetime import datetime
 
 from django.db import connection, transaction
 
+from evidence.counting.endings import CALLS
 from evidence.models import Call, Panel, Process
-from evidence.services import CALLS
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,6 +77,7 @@ def test_a_first_try_that_comes_after_its_retry_joins_it_once():
     assert make_panel(known_as=FIRST).panel_id != retried.panel_id
 
 
+@pytest.mark.django_db(transaction=True)
 def test_a_question_costs_one_statement_where_nobody_asks_the_same():
     make_panel(known_as=FIRST)
     with CaptureQueriesContext(connection) as unnamed:

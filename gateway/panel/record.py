@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from collections_app.models import Collection
 from collections_app.roster import Roster
+from evidence.errors import PanelIdTaken
 from evidence.processes.here import this_process
 from evidence.services import PlannedSeat, record_panel
 from gateway.chat import ChatRequest, ReplyMode
@@ -51,12 +52,14 @@ def write_down(request: Request, collection: Collection, shape: ChosenShape, tab
     for _ in range(_DRAWS):
         try:
             _record(asked, request, collection, seats, now)
-        except IntegrityError as taken:
-            asked, error = replace(asked, id=_draw_id(now)), taken
+        except PanelIdTaken:
+            asked = replace(asked, id=_draw_id(now))
+        except IntegrityError as error:
+            # A row that the panel names was deleted since the roster was read.
+            raise Unavailable("The bench changed while this panel was being seated. Ask again.", wait=1) from error
         else:
             return asked
-    # Not the id then: a row that the panel names was deleted since the roster was read.
-    raise Unavailable("The bench changed while this panel was being seated. Ask again.", wait=1) from error
+    raise Unavailable("No panel id was free. Ask again.", wait=1)
 
 
 def _record(asked: AskedPanel, request: Request, collection: Collection, seats: Sequence[Seat], now: datetime) -> None:
