@@ -30,7 +30,7 @@ from gateway.telemetry.spans import panel_span, traceparent_of
 from gateway.upstream.contract import UpstreamError
 from gateway.workers import Kept, room
 from gateway.workers.deciding import follow_pick, in_the_way, pick
-from gateway.workers.ledger import ledger
+from gateway.workers.ledger import Turn, ledger
 from keys.services import Caller
 from keys.throttling import count_request
 
@@ -92,9 +92,9 @@ def _running(request: Request) -> PanelRun | None:
     return running_panels().asked(request) if request.is_retry else None
 
 
-def _earlier_or_new(request: Request, kept: Kept) -> str | Seated | Opening:
+def _earlier_or_new(request: Request, kept: Kept, turn: Turn) -> str | Seated | Opening:
     # An earlier panel, too, is only for who may ask its collection now.
-    roster = roster_keeper().current()
+    roster = turn.once(roster_keeper().current)
     collection_for(request.caller, request.chat.model, roster)
     return _unless_asked(request, partial(_open, request, roster, kept))
 
@@ -146,7 +146,9 @@ async def _picked(opening: Opening) -> tuple[ChosenShape, UpstreamError | None]:
     return question.answered(decision), None
 
 
-def _earlier_or_shaped(opening: Opening, shape: ChosenShape, failure: UpstreamError | None, kept: Kept) -> str | Seated:
+def _earlier_or_shaped(
+    opening: Opening, shape: ChosenShape, failure: UpstreamError | None, kept: Kept, _: Turn
+) -> str | Seated:
     if isinstance(opening.shape, ShapeQuestion):
         follow_pick(opening.shape.picker, failure, opening.roster)
     return _unless_asked(opening.request, partial(_seat, opening, shape, kept))

@@ -1,15 +1,16 @@
 """Ended seats are written down, whatever stands in the way: a database that is away, one seat that cannot be, a lost turn."""
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 
 import pytest
 from django.db import OperationalError
 
 from gateway.reply import SeatAnswer
-from gateway.workers import ledger as module
 from gateway.workers.ended import Ended
-from gateway.workers.ledger import LOST_TURN, Ledger
+from gateway.workers.ledger import Ledger, endings
+from gateway.workers.ledger.desks import LOST_TURN
 
 
 class Log:
@@ -19,9 +20,9 @@ class Log:
         self.batches: list[list[str]] = []
         self.tries = 0
         self.fails: Callable[[list[str]], None] = lambda _: None
-        monkeypatch.setattr(module, "record_calls", self._record)
-        monkeypatch.setattr(module, "follow_up", lambda _: None)
-        monkeypatch.setattr(module, "TRIES_AGAIN_AFTER", (0.02,))
+        monkeypatch.setattr(endings, "record_calls", self._record)
+        monkeypatch.setattr(endings, "follow_up", lambda _: None)
+        monkeypatch.setattr(endings, "TRIES_AGAIN_AFTER", (0.02,))
 
     def _record(self, answers: Sequence[SeatAnswer]) -> dict:
         calls = [answer.call for answer in answers]
@@ -63,13 +64,37 @@ def test_seats_that_end_while_it_is_busy_share_a_batch(log: Log, kept_busy) -> N
 
 
 def test_a_batch_has_its_most(log: Log, kept_busy, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "AT_ONCE", 3)
+    monkeypatch.setattr(endings, "AT_ONCE", 3)
     ledger, let_go = kept_busy
     recorded = [ledger.record(seat(f"p.member{number}")) for number in range(7)]
     let_go.set()
     for one in recorded:
         one.result(10)
     assert [len(batch) for batch in log.batches] == [3, 3, 1]
+
+
+def test_seats_that_end_one_soon_after_another_share_a_batch(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(endings, "GATHER_SECONDS", 0.5)
+    ledger = Ledger()
+    ledger.record(seat("p.member1")).result(10)
+    second = ledger.record(seat("p.member2"))
+    time.sleep(0.05)
+    third = ledger.record(seat("p.member3"))
+    assert [one.result(10).error for one in (second, third)] == ["", ""]
+    assert log.batches == [["p.member1"], ["p.member2", "p.member3"]]
+
+
+def test_nobody_in_line_waits_for_seats_to_gather(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(endings, "GATHER_SECONDS", 60.0)
+    ledger = Ledger()
+    ledger.record(seat("p.member1")).result(10)
+    second = ledger.record(seat("p.member2"))
+    time.sleep(0.05)
+    assert not second.done()
+    assert ledger.run(lambda: "at once").result(10) == "at once"
+    monkeypatch.setattr(endings, "GATHER_SECONDS", 0.0)
+    ledger.run(lambda: None).result(10)
+    assert second.result(10).error == ""
 
 
 def test_a_database_that_is_away_is_tried_until_it_is_back_and_holds_up_no_other_work(log: Log) -> None:
@@ -84,7 +109,7 @@ def test_a_database_that_is_away_is_tried_until_it_is_back_and_holds_up_no_other
 
 
 def test_a_caller_is_told_its_answer_in_time_and_it_is_written_all_the_same(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "TOLD_AFTER_SECONDS", 0.05)
+    monkeypatch.setattr(endings, "TOLD_AFTER_SECONDS", 0.05)
     ledger, log.fails = Ledger(), away
     told = ledger.record(seat("p.member1")).result(10)
     assert (told.answer, "not in the call log" in told.error) == ("Yes.", True)

@@ -1,0 +1,96 @@
+"""The threads that touch the database for the request path, each with its connection, and who is in line for them."""
+
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, TypeVar
+
+from django.db import connection
+from django.db.utils import InterfaceError, OperationalError
+
+Result = TypeVar("Result")
+
+# A connection that was not used for so long is looked at first: a database that was restarted meanwhile has closed it.
+IDLE_SECONDS = 1.0
+# What PostgreSQL says to one of two transactions that waited for each other: nothing of it was done.
+LOST_TURN, TURNS = ("40001", "40P01"), 3
+
+
+class Desks:
+    """Whoever has work for them does it by `done`, in a thread of theirs."""
+
+    def __init__(self, threads: int) -> None:
+        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="ledger")
+        self._lock = threading.Lock()
+        self._in_line = 0
+        self._called = threading.Event()
+        self._used = threading.local()
+
+    def run(self, work: Callable[[], Result]) -> Future[Result]:
+        """Do one piece of work for somebody who waits for it."""
+        self.join()
+        done = self._threads.submit(self._next, work)
+        done.add_done_callback(self._given_up)
+        return done
+
+    def submit(self, work: Callable[[], Result]) -> Future[Result]:
+        """Do one piece of work for which nobody stands in line here."""
+        return self._threads.submit(work)
+
+    def after(self, what: Callable[[], None]) -> None:
+        """Do what touches no database: now where nobody is in line, else when all of that has been begun; with one thread,
+        and so on SQLite, done.
+        """
+        if self._in_line:
+            self._threads.submit(what)
+        else:
+            what()
+
+    def join(self) -> None:
+        """Stand in line."""
+        with self._lock:
+            self._in_line += 1
+        self._called.set()
+
+    def leave(self, count: int = 1) -> None:
+        with self._lock:
+            self._in_line -= count
+
+    def rest(self, seconds: float) -> bool:
+        """Keep a thread of theirs at rest for as long as nobody stands in line; whether somebody came."""
+        self._called.clear()
+        return not self._in_line and self._called.wait(seconds)
+
+    def done(self, work: Callable[[], Result]) -> Result:
+        """Do `work`; drop a connection that broke, so that the next piece of work gets a new one."""
+        idle = time.monotonic() - getattr(self._used, "at", 0.0) > IDLE_SECONDS
+        if idle and connection.connection is not None and not connection.is_usable():
+            connection.close()
+        try:
+            return _in_turn(work)
+        except (OperationalError, InterfaceError):
+            connection.close()
+            raise
+        finally:
+            self._used.at = time.monotonic()
+
+    def _next(self, work: Callable[[], Result]) -> Result:
+        self.leave()
+        return self.done(work)
+
+    def _given_up(self, work: Future[Any]) -> None:
+        """Whoever waits for a Future in the event loop and is cancelled cancels it: what was in line is never begun."""
+        if work.cancelled():
+            self.leave()
+
+
+def _in_turn(work: Callable[[], Result]) -> Result:
+    """Do `work` again when its transaction was the one that gave way to another."""
+    for _ in range(TURNS):
+        try:
+            return work()
+        except OperationalError as error:
+            if getattr(error.__cause__, "sqlstate", None) not in LOST_TURN:
+                raise
+    return work()
