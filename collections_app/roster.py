@@ -80,7 +80,7 @@ class RosterKeeper:
         self._held: tuple[int | None, Roster] | None = None
 
     def current(self) -> Roster:
-        """The roster as it is committed now: one query, and some ten more after a change."""
+        """The roster as it is committed now, or as this transaction has it: one query, and some ten more after a change."""
         # The token first: rows that change in between are read as new under the old token, and read again next time.
         token = _token()
         held = self._held

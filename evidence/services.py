@@ -94,7 +94,8 @@ class EndedCall(Protocol):
 def record_panel(*, seats: Sequence[PlannedSeat], known_as: KnownAs | Question | None = None, **panel: Any) -> Panel:
     """Write a panel and its seats down as running, before any id of theirs leaves the server.
 
-    Raises PanelIdTaken, AlreadyAsked when what it is known as is another panel's, and IntegrityError; then nothing is written.
+    Raises PanelIdTaken, AlreadyAsked when what it is known as is another panel's, and IntegrityError, after which a
+    transaction around it can only be undone.
     """
     row = Panel(**storable(Panel, panel))
     # Only a name that turns out to be another's undoes what was written: none, no savepoint where others share the transaction.

@@ -47,13 +47,15 @@ def end_calls(endings: Sequence[Ending]) -> int:
         rows += [panel_id, seat_name, before[panel_id], *values.values()]
         before[panel_id] += 1
     with connection.cursor() as cursor:
-        cursor.execute(_statement(len(endings)), [Call.Status.RUNNING, *rows, Call.Status.RUNNING])
+        cursor.execute(_statement(len(endings), connection.vendor), [Call.Status.RUNNING, *rows, Call.Status.RUNNING])
         return int(cursor.rowcount)
 
 
-@lru_cache(maxsize=250)
-def _statement(calls: int) -> str:
-    """Each row of values: the panel's id, the seat's name, how many of its panel end before it, and ENDING.
+# One for each number of calls that end together, as far as they are kept.
+@lru_cache(maxsize=256)
+def _statement(calls: int, _: str) -> str:
+    """For a vendor's types of columns. Each row of values: the panel's id, the seat's name, how many of its panel end before
+    it, and ENDING.
 
     Types are said because PostgreSQL takes them from the values, of which all may be unknown.
     """

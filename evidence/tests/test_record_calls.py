@@ -41,7 +41,8 @@ def test_a_late_answer_does_not_undo_an_interruption():
 def test_many_calls_end_in_one_transaction_and_are_counted_by_one_statement(django_assert_num_queries):
     panels = [make_panel() for _ in range(4)]
     ended = [Ended(call=f"{panel.panel_id}.{seat}") for panel in panels for seat in ("member1", "explorer1")]
-    # The test's own transaction makes a savepoint of the one around them: two queries more.
+    # Panels held, where a database holds rows; how the calls ended; the tallies. The test's own transaction makes a savepoint
+    # of the one around them: two queries more.
     with django_assert_num_queries(connection.features.has_select_for_update + 1 + 1 + 2):
         record_calls(ended)
     assert not Call.objects.exclude(status="ok").exists()

@@ -18,6 +18,7 @@ from gateway.panel.size import estimate
 from gateway.redact import hide_images
 from gateway.telemetry.spans import NO_TRACE, CallerTrace
 from keys.services import Caller
+from keys.throttling import count_request
 
 KEPT = timedelta(hours=24)
 LONGEST_KEY = 255
@@ -58,6 +59,15 @@ class Request:
     def logged(self) -> str:
         """The request as the call log keeps it."""
         return hide_images(self.chat.text, self.chat.image_urls)
+
+    def count(self) -> None:
+        """Count it for its caller: once, however often its panel is tried. Raises TooManyRequests, uncounted."""
+        _ = self._counted
+
+    @cached_property
+    def _counted(self) -> bool:
+        count_request(self.caller)
+        return True
 
     @property
     def field(self) -> bool:

@@ -32,7 +32,6 @@ from gateway.workers import Kept, room
 from gateway.workers.deciding import follow_pick, in_the_way, pick
 from gateway.workers.ledger import Turn, ledger
 from keys.services import Caller
-from keys.throttling import count_request
 
 Opened = TypeVar("Opened")
 
@@ -73,15 +72,15 @@ async def _join_or_open(request: Request) -> PanelRun | RecordedRun:
     if request.is_large:
         await asyncio.to_thread(request.prepare)
     with room().for_a_panel() as kept:
-        asked = partial(_asked, kept)
-        opened = await asyncio.wrap_future(ledger().run_together(partial(_earlier_or_new, request, kept), asked))
+        ask_seats = partial(_ask_seats, kept)
+        opened = await asyncio.wrap_future(ledger().run_together(partial(_earlier_or_new, request, kept), ask_seats))
         if isinstance(opened, Opening):
             shape, failure = await _picked(opened)
             # What takes seconds is done, and the same request may have come again meanwhile.
             if running := _running(request):
                 return running
             shaped = partial(_earlier_or_shaped, opened, shape, failure, kept)
-            opened = await asyncio.wrap_future(ledger().run_together(shaped, asked))
+            opened = await asyncio.wrap_future(ledger().run_together(shaped, ask_seats))
     if isinstance(opened, PanelRun):
         running_panels().follow(opened)
         return opened
@@ -103,7 +102,7 @@ def _open(request: Request, roster: Roster, kept: Kept) -> Seated | Opening:
     """Seat members and whom the caller named; then, if the shape is known without asking for it, the rest."""
     chat = request.chat
     asked, collection = collection_for(request.caller, chat.model, roster)
-    count_request(request.caller)
+    request.count()
     table = Table(images=chat.images, tokens=request.tokens, cool_down_of=roster.cool_down_of)
     nominated = nominated_models(chat.bench.nominated, request.caller, roster)
     merger = named_merger(chat.bench.merger, request.caller, roster)
@@ -178,7 +177,7 @@ def _seat(opening: Opening, shape: ChosenShape, kept: Kept) -> Seated:
     return Seated(opening=opening, shape=shape, panel=panel, seats=seats)
 
 
-def _asked(kept: Kept, opened: Opened | Seated) -> Opened | PanelRun:
+def _ask_seats(kept: Kept, opened: Opened | Seated) -> Opened | PanelRun:
     """Ask the seats of a panel that is written down by now."""
     if not isinstance(opened, Seated):
         return opened

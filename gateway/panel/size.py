@@ -31,12 +31,14 @@ _EMOJI = re.compile(
 
 def text_tokens(text: str) -> float:
     """Estimate one text, without the margin."""
+    if text.isascii():
+        return len(text) / 4
     # Most of most texts, which is counted without a look at each character. In UTF-8, no other character has such bytes.
     beyond = text.encode(errors="surrogatepass").translate(None, _ASCII).decode(errors="surrogatepass")
     latin, east_asian, emoji = (_length(script, beyond) for script in (_LATIN, _EAST_ASIAN, _EMOJI))
     others = len(beyond) - latin - east_asian - emoji
-    latin += len(text) - len(beyond)
-    return latin / 4 + east_asian * 1.25 + emoji * 2 + others * 0.75
+    ascii_tokens = (len(text) - len(beyond)) / 4
+    return ascii_tokens + latin / 4 + east_asian * 1.25 + emoji * 2 + others * 0.75
 
 
 def estimate(messages: Iterable[Message]) -> int:

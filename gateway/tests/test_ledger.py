@@ -97,6 +97,19 @@ def test_nobody_in_line_waits_for_seats_to_gather(log: Log, monkeypatch: pytest.
     assert second.result(10).error == ""
 
 
+def test_seats_to_hand_over_wait_for_none_to_gather(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(endings, "GATHER_SECONDS", 60.0)
+    ledger, handed_over = Ledger(), threading.Event()
+    ledger.record(seat("p.member1")).result(10)
+
+    def ask(_: None) -> None:
+        ledger.record(seat("p.member2"))
+        ledger.after(handed_over.set)
+
+    ledger.run_together(lambda _: None, ask).result(10)
+    assert handed_over.wait(10)
+
+
 def test_a_database_that_is_away_is_tried_until_it_is_back_and_holds_up_no_other_work(log: Log) -> None:
     ledger, log.fails = Ledger(), away
     recorded = [ledger.record(seat(f"p.member{number}")) for number in range(3)]

@@ -27,8 +27,8 @@ class Room:
     """Room for panels between looking for it and taking it: several are written down before the seats of any are asked."""
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.kept = 0
+        self._lock = threading.Lock()
+        self._kept = 0
 
     @contextmanager
     def for_a_panel(self) -> "Iterator[Kept]":
@@ -37,7 +37,19 @@ class Room:
         try:
             yield kept
         finally:
-            kept.let_go()
+            kept.take(lambda: ())
+
+    def keep(self, seats: int, *, instead_of: int) -> None:
+        """Raises Unavailable; then the room kept before is gone too."""
+        with self._lock:
+            self._kept -= instead_of
+            worker_pool().admit(seats + self._kept)
+            self._kept += seats
+
+    def take(self, seats: int, ask: Ask) -> Answers:
+        with self._lock:
+            self._kept -= seats
+            return ask()
 
 
 class Kept:
@@ -49,23 +61,14 @@ class Kept:
 
     def keep(self, seats: int) -> None:
         """Keep room for so many seats, in place of what was kept. Raises Unavailable."""
-        self.let_go()
-        with self._room.lock:
-            worker_pool().admit(seats + self._room.kept)
-            self._room.kept += seats
-            self._seats = seats
+        before, self._seats = self._seats, 0
+        self._room.keep(seats, instead_of=before)
+        self._seats = seats
 
     def take(self, ask: Ask) -> Answers:
-        """Have the seats asked."""
-        with self._room.lock:
-            self._room.kept -= self._seats
-            self._seats = 0
-            return ask()
-
-    def let_go(self) -> None:
-        with self._room.lock:
-            self._room.kept -= self._seats
-            self._seats = 0
+        """Have the seats asked, for whom room is kept no longer."""
+        seats, self._seats = self._seats, 0
+        return self._room.take(seats, ask)
 
 
 @cache

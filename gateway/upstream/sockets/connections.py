@@ -96,6 +96,7 @@ class _Timed(HTTPConnection):
 
     @property
     def is_connected(self) -> bool:
+        """What urllib3 asks of a kept connection before it lends it."""
         return self.sock is not None and not self._timed.speaks()
 
     def send_all(self, data: bytes) -> None:

@@ -45,8 +45,9 @@ class Ledger:
     def run_together(self, work: Callable[[Turn], Written], then: Callable[[Written], Result]) -> Future[Result]:
         """Do `work` in one transaction with what else is in line for that, and `then` with its result, once committed.
 
-        What `work` raises is its own caller's, and undoes nothing that others do; a database that fails fails them all. `work`
-        may be done twice, the first time undone.
+        What `work` raises is its own caller's. It undoes nothing that others do, nor what `work` itself wrote before: that
+        comes last, or in a savepoint. A database that fails fails them all. `work` may be done twice, what it wrote the first
+        time undone. `then` touches no database.
         """
         return self._together.run(work, then)
 
@@ -61,7 +62,7 @@ class Ledger:
         self._desks.after(what)
 
     def record(self, ended: Ended) -> Future[SeatAnswer]:
-        """Write one ended seat down; the Future resolves when its row is committed, and what it told has been acted on."""
+        """Write one ended seat down, perhaps with others; the Future resolves when all is done that follows from it."""
         return self._endings.record(ended)
 
 

@@ -14,7 +14,7 @@ Result = TypeVar("Result")
 # A connection that was not used for so long is looked at first: a database that was restarted meanwhile has closed it.
 IDLE_SECONDS = 1.0
 # What PostgreSQL says to one of two transactions that waited for each other: nothing of it was done.
-LOST_TURN, TURNS = ("40001", "40P01"), 3
+LOST_TURN, TRIES = ("40001", "40P01"), 4
 
 
 class Desks:
@@ -28,9 +28,10 @@ class Desks:
         self._used = threading.local()
 
     def run(self, work: Callable[[], Result]) -> Future[Result]:
-        """Do one piece of work for somebody who waits for it."""
+        """Do one piece of work for somebody who stands in line for it until it is begun."""
         self.join()
         done = self._threads.submit(self._next, work)
+        self.call()
         done.add_done_callback(self._given_up)
         return done
 
@@ -39,26 +40,29 @@ class Desks:
         return self._threads.submit(work)
 
     def after(self, what: Callable[[], None]) -> None:
-        """Do what touches no database: now where nobody is in line, else when all of that has been begun; with one thread,
-        and so on SQLite, done.
-        """
-        if self._in_line:
-            self._threads.submit(what)
-        else:
-            what()
+        """Do what touches no database: now where nobody is in line, else in its turn."""
+        if not self._in_line:
+            return what()
+        self.join()
+        self._threads.submit(self._left, what)
+        self.call()
 
     def join(self) -> None:
         """Stand in line."""
         with self._lock:
             self._in_line += 1
-        self._called.set()
 
     def leave(self, count: int = 1) -> None:
+        """Have so many stand in line no longer."""
         with self._lock:
             self._in_line -= count
 
+    def call(self) -> None:
+        """End the rest of a thread, once what is to be done has been submitted."""
+        self._called.set()
+
     def rest(self, seconds: float) -> bool:
-        """Keep a thread of theirs at rest for as long as nobody stands in line; whether somebody came."""
+        """Keep a thread of theirs at rest for as long as nobody stands in line; whether it was called."""
         self._called.clear()
         return not self._in_line and self._called.wait(seconds)
 
@@ -68,7 +72,7 @@ class Desks:
         if idle and connection.connection is not None and not connection.is_usable():
             connection.close()
         try:
-            return _in_turn(work)
+            return _tried(work)
         except (OperationalError, InterfaceError):
             connection.close()
             raise
@@ -79,15 +83,19 @@ class Desks:
         self.leave()
         return self.done(work)
 
+    def _left(self, what: Callable[[], None]) -> None:
+        self.leave()
+        what()
+
     def _given_up(self, work: Future[Any]) -> None:
         """Whoever waits for a Future in the event loop and is cancelled cancels it: what was in line is never begun."""
         if work.cancelled():
             self.leave()
 
 
-def _in_turn(work: Callable[[], Result]) -> Result:
+def _tried(work: Callable[[], Result]) -> Result:
     """Do `work` again when its transaction was the one that gave way to another."""
-    for _ in range(TURNS):
+    for _ in range(TRIES - 1):
         try:
             return work()
         except OperationalError as error:

@@ -1,6 +1,7 @@
 """Ended seats, written down in batches by one thread at a time.
 
-While that is busy they collect and share the next transaction; when it is idle, a seat is written at once.
+While that is busy they collect and share the next transaction, and those that end soon after its beginning wait for each
+other a moment; else a seat is written at once.
 """
 
 import logging
@@ -55,6 +56,7 @@ class Endings:
         self._failures = 0
 
     def record(self, ended: Ended) -> Future[SeatAnswer]:
+        """Write one ended seat down; the Future resolves when its row is committed, and what it told has been acted on."""
         entry = Entry(ended)
         with self._lock:
             self._ended.append(entry)
@@ -73,7 +75,9 @@ class Endings:
         self._desks.submit(self._flush)
 
     def _flush(self) -> None:
-        """Write, or leave the thread to who stands in line for it, when other seats were given a moment to end meanwhile."""
+        """Write, once other seats had their moment. Where somebody is in line there is none, and who comes meanwhile is served
+        first.
+        """
         left = self._flushed_at + GATHER_SECONDS - time.monotonic()
         if left > 0 and self._desks.rest(left):
             self._flush_soon()

@@ -63,6 +63,7 @@ class Together:
             self._line.append(piece)
         if leads:
             self._desks.submit(self._take_turn)
+        self._desks.call()
         return piece.done
 
     def _take_turn(self) -> None:
