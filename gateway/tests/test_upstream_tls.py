@@ -50,11 +50,12 @@ def pem(tmp_path_factory) -> Path:
 class Provider:
     """One that speaks TLS on a free port; `received` is what it was sent, each time that it was believed.
 
-    It reads nothing before `reads` is set.
+    It reads nothing before `reads` is set, and where it answers `early` not to the end.
     """
 
     def __init__(self, pem: Path) -> None:
         self.answer = ANSWER
+        self.early = b""
         self.reads = threading.Event()
         self.reads.set()
         self._context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
@@ -77,6 +78,10 @@ class Provider:
                     self._answer(caller)
 
     def _answer(self, caller: ssl.SSLSocket) -> None:
+        if self.early:
+            caller.recv(100)
+            caller.sendall(self.early)
+            return
         request = bytearray()
         self.reads.wait()
         while piece := caller.recv(65_536):
@@ -152,3 +157,23 @@ def test_one_that_reads_nothing_is_not_written_to_for_ever(pem, provider, monkey
         ask("localhost", provider, b"1" * LARGER_THAN_BUFFERS, total=0.4)
     assert failed.value.kind == "timeout"
     provider.reads.set()
+
+
+def test_an_answer_before_the_request_is_whole_is_read(pem, provider, monkeypatch):
+    monkeypatch.setenv("SSL_CERT_FILE", str(pem))
+    provider.early = b"HTTP/1.1 413 Too Large\r\nContent-Length: 9\r\n\r\ntoo large"
+    assert ask("localhost", provider, b"1" * LARGER_THAN_BUFFERS) == b"too large"
+
+
+def test_what_comes_after_an_answer_is_not_the_next_one(pem, provider, monkeypatch):
+    monkeypatch.setenv("SSL_CERT_FILE", str(pem))
+    # In one record, which TLS has decrypted whole: the buffer of the first answer ends where the stray one begins.
+    head = b"HTTP/1.1 200 OK\r\nContent-Length: 8000\r\n\r\n"
+    first = head + b"x" * 8000
+    padded = head.replace(b"\r\n\r\n", b"\r\nX-Pad: " + b"p" * (8192 - len(first) - 9) + b"\r\n\r\n")
+    stray = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nstray"
+    provider.answer = padded + b"x" * 8000 + stray
+    assert ask("localhost", provider) == b"x" * 8000
+    provider.answer = ANSWER
+    assert ask("localhost", provider) == b"{}"
+    assert provider.connections == 2

@@ -42,8 +42,8 @@ class ThreadWorkerPool:
             raise Unavailable("The server is stopping and takes no new panels. Try again in a moment.", wait=FULL_WAIT_SECONDS)
         if self._running + seats > self._capacity:
             raise Unavailable(
-                f"Every seat is taken: {self._running} are answering or waiting. Try again in {FULL_WAIT_SECONDS} seconds, "
-                "or raise BENCH_SEAT_WORKERS.",
+                f"Every seat is taken: {self._capacity} may answer or wait at once, and fewer are free than this panel has. "
+                f"Try again in {FULL_WAIT_SECONDS} seconds, or raise BENCH_SEAT_WORKERS.",
                 wait=FULL_WAIT_SECONDS,
             )
 

@@ -6,6 +6,7 @@ Their connections, pools and certificates are used, and what fails raises what t
 
 import errno
 import re
+import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -26,8 +27,8 @@ KEPT_URLS = 512
 TOGETHER_AT_MOST = 256 * 1024
 PORTS = {"http": 80, "https": 443}
 _PLAIN = re.compile(r"[!-~]+(?: [!-~]+)*")
-# A server may have answered before it had read the whole request, and its answer is still to be read.
-ANSWERED_EARLY = (errno.EPIPE, errno.ECONNRESET, errno.EPROTOTYPE)
+# A server may have answered before it had read the whole request, and its answer is still to be read. TLS has its own number.
+ANSWERED_EARLY = (errno.EPIPE, errno.ECONNRESET, errno.EPROTOTYPE, ssl.SSL_ERROR_EOF)
 
 
 @dataclass(frozen=True, slots=True)

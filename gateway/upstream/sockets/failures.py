@@ -4,6 +4,7 @@ Reads the libraries' exceptions as rows; their own texts, which hold addresses, 
 """
 
 import http.client
+import re
 import socket
 import ssl
 from collections.abc import Iterator
@@ -46,6 +47,9 @@ ROWS: Rows = (
 )
 
 
+_PLACE = re.compile(r" \(_ssl\.c:\d+\)$")
+
+
 def failure(error: BaseException, *, host: str, clock: Clock) -> UpstreamError:
     """The failed call as an UpstreamError."""
     links = list(chain(error))
@@ -80,5 +84,6 @@ def _why(links: list[BaseException]) -> str:
         if isinstance(link, ssl.SSLError) and link.reason:
             return link.reason.replace("_", " ").lower()
         if isinstance(link, OSError) and link.strerror:
-            return link.strerror.lower()
+            # OpenSSL's place in its own source is no help.
+            return _PLACE.sub("", link.strerror).lower()
     return "it failed"

@@ -24,7 +24,6 @@ class TimedSocket:
         self._sock = sock
         self._comes = _poll(sock, select.POLLIN)
         self._goes = _poll(sock, select.POLLOUT)
-        # What TLS has read and decrypted by now, no system call tells of.
         self._decrypted = sock.pending if isinstance(sock, ssl.SSLSocket) else None
         self._clock: Clock
 
@@ -42,13 +41,17 @@ class TimedSocket:
 
     def recv_into(self, buffer: Any) -> int:
         """Returns how many bytes came: at least one, until the other side has no more to say."""
-        if not (self._decrypted and self._decrypted()):
+        if not self._holds_some():
             self._wait(self._comes)
         while not isinstance(count := self._now(self._sock.recv_into, buffer, self._comes), int):
             self._wait(count)
         if count:
             self._clock.heard = True
         return count
+
+    def _holds_some(self) -> bool:
+        """Whether there is something that TLS has read and decrypted by now, of which no system call tells."""
+        return self._decrypted is not None and self._decrypted() > 0
 
     def _now(self, act: Callable[[Any], int], buffer: Any, ready: select.poll) -> "int | select.poll":
         """How many bytes went or came, or what to wait for first: TLS may have to read to write, and to write to read.
@@ -70,7 +73,7 @@ class TimedSocket:
 
     def speaks(self) -> bool:
         """Whether there is something to read, or the other side has closed: of a connection at rest, both are its end."""
-        return bool(self._comes.poll(0))
+        return self._holds_some() or bool(self._comes.poll(0))
 
     def _wait(self, poll: select.poll) -> None:
         """Wait for what `poll` looks for, or for the clock's next limit, which the next wait then raises."""
