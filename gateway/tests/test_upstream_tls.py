@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import closing, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from time import monotonic
+from time import monotonic, sleep
 
 import pytest
 from cryptography import x509
@@ -81,6 +81,8 @@ class Provider:
         if self.early:
             caller.recv(100)
             caller.sendall(self.early)
+            # To close with something unread takes back what is still on its way.
+            sleep(0.2)
             return
         request = bytearray()
         self.reads.wait()
