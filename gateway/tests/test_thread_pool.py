@@ -74,6 +74,20 @@ def test_panels_in_line_are_written_down_before_seats_are_asked(ledger: Ledger, 
     assert asked.order == ["the first panel", "the second panel", "a seat of the first", "a seat of the first"]
 
 
+def test_seats_that_get_no_thread_of_their_own_are_asked_by_those_there_are(
+    ledger: Ledger, asked: Asked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def start(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    pool = threads.ThreadWorkerPool()
+    assert pool.submit(JOB).result(10) == ANSWER
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", start)
+        seats = [pool.submit(JOB) for _ in range(5)]
+    assert [seat.result(10) for seat in seats] == [ANSWER] * 5
+
+
 def test_what_every_seat_needs_is_there_before_the_first(ledger: Ledger) -> None:
     adapter.cache_clear()
     threads.ThreadWorkerPool()

@@ -77,7 +77,9 @@ class ThreadWorkerPool:
         with self._lock:
             seats, self._seated = self._seated, []
         for ask in seats:
-            self._threads.submit(ask)
+            # Where the system starts no more threads, those that there are will come to it: it is in their line by then.
+            with suppress(RuntimeError):
+                self._threads.submit(ask)
 
     def _ask(self, job: SeatJob, recorded: Future[SeatAnswer], on_text: OnText | None) -> None:
         with self._lock:
