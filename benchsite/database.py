@@ -20,8 +20,6 @@ LOCK_SECONDS = 30
 IDLE_IN_TRANSACTION_SECONDS = 20
 # Seconds after which an address that does not answer is given up, and a connection over which nothing comes back.
 CONNECT_SECONDS, SILENT_SECONDS = 5, 15
-# Threads that serve pages keep their connection between requests.
-KEPT_SECONDS = 60
 
 
 def database_in(url: str, folder: Path) -> dict[str, Any]:
@@ -63,7 +61,8 @@ def _postgresql(url: str) -> dict[str, Any]:
         raise ImproperlyConfigured(f"DATABASE_URL names no database after its host: {FORM}")
     # What the URL says wins: postgres://…/bench?sslmode=require&connect_timeout=2
     options = _OPTIONS | named.pop("OPTIONS", {})
-    return {"CONN_MAX_AGE": KEPT_SECONDS, "CONN_HEALTH_CHECKS": True, **named, "ENGINE": POSTGRESQL, "OPTIONS": options}
+    # Under ASGI each page has a thread of its own, whose kept connection would stay behind it until the collector comes.
+    return {"CONN_MAX_AGE": 0, "CONN_HEALTH_CHECKS": True, **named, "ENGINE": POSTGRESQL, "OPTIONS": options}
 
 
 def _host_in(url: str) -> str:

@@ -63,6 +63,16 @@ def test_a_handful_of_connections_while_200_panels_think(tmp_path):
     assert in_transaction == 0
 
 
+def test_pages_leave_no_connection_behind(tmp_path):
+    with running_server(tmp_path, bench_of(FakeUpstream())) as server:
+        for _ in range(3 * A_HANDFUL):
+            # A session that is looked for in the database.
+            assert server.request("GET", "/admin/", headers={"Cookie": "sessionid=nobodys"}).status in (200, 302)
+        held, in_transaction = connections(server, [server.process.pid])
+    assert 1 <= held <= A_HANDFUL
+    assert in_transaction == 0
+
+
 @needs_redis
 def test_a_handful_for_each_process_where_workers_ask(tmp_path):
     upstream = FakeUpstream()
