@@ -73,10 +73,16 @@ def test_a_batch_has_its_most(log: Log, kept_busy, monkeypatch: pytest.MonkeyPat
     assert [len(batch) for batch in log.batches] == [3, 3, 1]
 
 
-def test_seats_that_end_one_soon_after_another_share_a_batch(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(endings, "GATHER_SECONDS", 0.5)
+def that_has_just_written(monkeypatch: pytest.MonkeyPatch, gathers: float) -> Ledger:
+    """A ledger whose first seat is written, and which gives the next so many seconds to gather."""
+    monkeypatch.setattr(endings, "GATHER_SECONDS", gathers)
     ledger = Ledger()
     ledger.record(seat("p.member1")).result(10)
+    return ledger
+
+
+def test_seats_that_end_one_soon_after_another_share_a_batch(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger = that_has_just_written(monkeypatch, gathers=0.5)
     second = ledger.record(seat("p.member2"))
     time.sleep(0.05)
     third = ledger.record(seat("p.member3"))
@@ -85,9 +91,7 @@ def test_seats_that_end_one_soon_after_another_share_a_batch(log: Log, monkeypat
 
 
 def test_nobody_in_line_waits_for_seats_to_gather(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(endings, "GATHER_SECONDS", 60.0)
-    ledger = Ledger()
-    ledger.record(seat("p.member1")).result(10)
+    ledger = that_has_just_written(monkeypatch, gathers=60.0)
     second = ledger.record(seat("p.member2"))
     time.sleep(0.05)
     assert not second.done()
@@ -98,9 +102,7 @@ def test_nobody_in_line_waits_for_seats_to_gather(log: Log, monkeypatch: pytest.
 
 
 def test_seats_to_hand_over_wait_for_none_to_gather(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(endings, "GATHER_SECONDS", 60.0)
-    ledger, handed_over = Ledger(), threading.Event()
-    ledger.record(seat("p.member1")).result(10)
+    ledger, handed_over = that_has_just_written(monkeypatch, gathers=60.0), threading.Event()
 
     def ask(_: None) -> None:
         ledger.record(seat("p.member2"))
