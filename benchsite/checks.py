@@ -26,7 +26,7 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 
 from benchsite.addresses import address_of
-from benchsite.database import POSTGRESQL
+from benchsite.database import POSTGRESQL, SQLITE
 from benchsite.observing.traces import in_the_way
 from benchsite.proxies import networks
 from collections_app.models.base_url import DEFAULT_PORTS, origin_of
@@ -34,7 +34,6 @@ from collections_app.models.base_url import DEFAULT_PORTS, origin_of
 SHORTEST_TOKEN = 16
 CELERY_POOL = "gateway.workers.celery.CeleryWorkerPool"
 # What is written by hand in SQL is written for these two.
-SQLITE = "django.db.backends.sqlite3"
 ENGINES = (POSTGRESQL, SQLITE)
 # The first that can end many calls in one statement, UPDATE with FROM: https://www.sqlite.org/lang_update.html
 OLDEST_SQLITE = (3, 33, 0)

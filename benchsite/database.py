@@ -14,6 +14,7 @@ from django.core.exceptions import ImproperlyConfigured
 FORM = "postgres://user:password@host:5432/bench"
 SCHEMES = ("postgres", "postgresql")
 POSTGRESQL = "benchsite.postgresql"
+SQLITE = "django.db.backends.sqlite3"
 # Seconds that a statement waits for another's lock, on either engine, before whoever sent it tries again or gives up.
 LOCK_SECONDS = 30
 # A stopped process must not keep others out by the locks of a transaction that it never ends.
@@ -29,7 +30,7 @@ def database_in(url: str, folder: Path) -> dict[str, Any]:
 
 def _sqlite(folder: Path) -> dict[str, Any]:
     return {
-        "ENGINE": "django.db.backends.sqlite3",
+        "ENGINE": SQLITE,
         "NAME": folder / "bench.sqlite3",
         "OPTIONS": {
             # A transaction that begins by reading and then writes cannot wait for another writer:
