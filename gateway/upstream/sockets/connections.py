@@ -91,7 +91,6 @@ class _Timed(HTTPConnection):
             self.timeout = clock.connect_limit
             self.connect()
             self._timed = TimedSocket(self.sock)
-        self._clock = clock
         self._timed.serve(clock)
 
     @property
@@ -101,16 +100,10 @@ class _Timed(HTTPConnection):
 
     def send_all(self, data: bytes) -> None:
         """Send a request's head or body."""
-        try:
-            self._timed.send(data)
-        except (ConnectionError, ssl.SSLEOFError):
-            # Told here: whoever reads on takes a broken pipe for a server that answers early.
-            self._clock.broke_off = True
-            raise
+        self._timed.send(data)
 
     def answer(self) -> _Response:
         """The reply to a request that was sent, its head read and its body still to come."""
-        self._clock.sent()
         response = _Response(self._timed)
         try:
             response.begin()

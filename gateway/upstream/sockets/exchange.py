@@ -51,6 +51,7 @@ def exchange(door: TimedAdapter, url: str, *, headers: Mapping[str, str], body: 
     try:
         connection.serve(clock)
         _send(connection, head.encode("latin-1"), body)
+        clock.sent()
         answered = connection.answer()
     except BaseException:
         connection.close()

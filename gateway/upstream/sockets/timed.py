@@ -33,7 +33,12 @@ class TimedSocket:
     def send(self, data: bytes) -> None:
         view = memoryview(data)
         while view:
-            sent = self._now(self._sock.send, view, self._goes)
+            try:
+                sent = self._now(self._sock.send, view, self._goes)
+            except (ConnectionError, ssl.SSLEOFError):
+                # Told here: whoever reads on takes a broken pipe for a server that answers early.
+                self._clock.broke_off = True
+                raise
             if isinstance(sent, int):
                 view = view[sent:]
             else:
