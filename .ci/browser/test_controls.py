@@ -40,12 +40,14 @@ def test_members_are_added_moved_and_removed_and_the_sum_follows(page: Page) -> 
     expect(preview).to_contain_text("nobody: no other model may")
     drag_first_below_third(page)
     assert members(page) == ["second", "third", "first", "fourth"]
-    save.click()
+    with page.expect_navigation():
+        save.click()
     expect(page.get_by_text("was changed successfully")).to_be_visible()
     assert members(page) == ["second", "third", "first", "fourth"]
     page.locator("input[name=memberships-3-DELETE]").evaluate("(box) => box.click()")
     expect(seats).to_have_text("3 members + 2 explorers = 5 seats")
-    save.click()
+    with page.expect_navigation():
+        save.click()
     expect(page.locator("[name=memberships-3-id]")).to_have_count(0)
     assert members(page) == ["second", "third", "first"]
 
@@ -64,7 +66,8 @@ def test_members_are_numbered_added_and_removed_by_keyboard(page: Page) -> None:
     page.keyboard.press("Enter")
     page.get_by_role("button", name="Add or change").first.press("Enter")
     expect(page.get_by_role("link", name="Add another shape")).to_be_focused()
-    page.get_by_role("button", name="Save and continue editing").press("Enter")
+    with page.expect_navigation():
+        page.get_by_role("button", name="Save and continue editing").press("Enter")
     expect(page.get_by_text("was changed successfully")).to_be_visible()
     assert members(page) == [before[2], before[0], "fourth"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from crawl import Seen, crawled
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 from worst import TOKEN, ask_the_worst, bench_of, log_in
 
 from gateway.tests.fake_upstream import FakeUpstream
@@ -80,3 +80,16 @@ def test_nothing_serious_is_found_on_any_page(page: Page, server: RunningServer)
             seen.look(page)
     assert not faults, "\n".join(dict.fromkeys(faults))
     assert not seen.faults, "\n".join(seen.faults)
+
+
+def test_what_is_being_looked_up_again_can_still_be_read(page: Page, server: RunningServer) -> None:
+    log_in(page, server)
+    # Never answered: a slow server's answer.
+    page.route("**/admin/preview/**", lambda route: None)
+    page.goto(f"{server.base_url}/admin/collections_app/collection/1/change/")
+    expect(page.locator("[data-bench-preview][aria-busy]")).to_be_visible()
+    page.evaluate(AXE.read_text())
+    for width, scheme, _ in LOOKS:
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme=scheme)
+        assert found(page, ("color-contrast",)) == []
