@@ -16,9 +16,11 @@ from collections_app.local import LocalModelUnavailableError, child
 
 STAND_IN = "collections_app.tests.stand_in_server"
 PARENT = """
-import sys, time
+import signal, sys, time
 from pathlib import Path
 from collections_app.local import child
+# A shell that runs the suite in its background has had interrupts ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 port = child.free_port()
 command = (sys.executable, "-m", "{stand_in}", str(port))
 with child.running(command, port, folder=Path("."), log=Path(sys.argv[1])) as pid:
