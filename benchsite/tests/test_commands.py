@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 from django.core.management import ManagementUtility, call_command, get_commands, load_command_class
 from django.core.management.base import CommandError
-from django.db import OperationalError, ProgrammingError
+from django.db import OperationalError, ProgrammingError, connection
 
 from benchsite.tests.docs.commands import names
 from collections_app.management.base import INTERRUPTED, NOISE, BenchCommand
@@ -85,7 +85,8 @@ def test_what_came_of_it_is_text_or_json(capsys):
         (KeyboardInterrupt(), INTERRUPTED, "Interrupted.\n"),
     ],
 )
-def test_a_failure_is_its_reason_on_standard_error(fails, status, said, capsys):
+def test_a_failure_is_its_reason_on_standard_error(fails, status, said, monkeypatch, capsys):
+    monkeypatch.setattr("collections_app.management.base.connection", SimpleNamespace(vendor="sqlite"))
     command = Noted()
     command.fails = fails
     assert run(command) == status
@@ -131,6 +132,7 @@ def test_help_keeps_lists_and_examples_and_joins_the_lines_of_a_paragraph(capsys
     assert told.endswith("Example:\n  python manage.py noted\n  TWICE=1 python manage.py noted\n")
 
 
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="a database of SQLite's is made by whoever opens it")
 def test_from_a_shell_a_command_without_a_database_says_what_to_do(tmp_path):
     done = RunningServer(tmp_path).manage("verdict", "p20260102-150405-7f3a.member1", "--useful", "--json")
     assert (done.returncode, done.stdout) == (1, "")

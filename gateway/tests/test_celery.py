@@ -216,11 +216,13 @@ def test_a_worker_whose_metrics_port_is_taken_says_so_and_ends(bench):
 
 def test_a_server_with_another_secret_takes_no_panel_and_says_why(bench, tmp_path):
     server = RunningServer(tmp_path, environment={"REDIS_URL": bench.redis.url, "BENCH_WORKER_POOL": POOL})
+    server.data.make()
     server.start()
     try:
         eventually(lambda: "secret_key" in server.request("GET", "/readyz").json["checks"]["seats"], 10)
     finally:
         server.stop()
+        server.data.drop()
     assert bench.server.chat("pair").status == 200
 
 

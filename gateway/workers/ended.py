@@ -46,6 +46,20 @@ def ended(job: SeatJob, answer: SeatAnswer, outcome: Completion | UpstreamError,
     )
 
 
+def unanswered(job: SeatJob, why: str, kind: str, seconds: float = 0.0) -> SeatAnswer:
+    """The answer of a seat that nobody asked, or of which nobody knows what came."""
+    return SeatAnswer(
+        call=job.call,
+        alias=job.alias,
+        nominated=job.nominated,
+        status="error",
+        error=why,
+        error_kind=kind,
+        seconds=seconds,
+        image_urls=web_images(job.messages),
+    )
+
+
 def answer_in(row: Call, call_id: str) -> SeatAnswer:
     """The answer as its row has it."""
     return SeatAnswer(

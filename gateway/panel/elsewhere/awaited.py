@@ -4,6 +4,7 @@ A process that hung for too long is taken for gone, and its seats are ended by o
 what everybody else was.
 """
 
+import logging
 from collections.abc import Iterable
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
@@ -14,9 +15,14 @@ from evidence.processes.here import this_process
 from evidence.selectors.progress import ended_among
 from gateway.reply import SeatAnswer
 from gateway.workers import worker_pool
-from gateway.workers.ended import answer_in
+from gateway.workers.ended import Ended, answer_in, unanswered
 from gateway.workers.job import SeatJob
+from gateway.workers.ledger import ledger
 from gateway.workers.seat import OnText
+
+logger = logging.getLogger(__name__)
+
+NOT_TAKEN = "the gateway failed before it asked; its log says why"
 
 
 class AwaitedSeats:
@@ -26,8 +32,13 @@ class AwaitedSeats:
         self._waiting: dict[str, Future[SeatAnswer]] = {}
 
     def ask(self, job: SeatJob, on_text: OnText | None = None) -> Future[SeatAnswer]:
-        """Have the worker pool ask one seat."""
-        answer = worker_pool().submit(job, on_text)
+        """Have the worker pool ask one seat. A seat that it does not take has ended, and says so."""
+        try:
+            answer = worker_pool().submit(job, on_text)
+        except Exception:
+            # Its row is written down by now, and nobody else would end that while this process lives.
+            logger.exception("Seat %s could not be handed to the worker pool", job.call)
+            answer = ledger().record(Ended(answer=unanswered(job, NOT_TAKEN, "interrupted")))
         if this_process().name:
             self._waiting[job.call] = answer
             answer.add_done_callback(lambda _: self._waiting.pop(job.call, None))

@@ -14,6 +14,7 @@ from typing import Any
 from gateway.chat import web_images
 from gateway.reply import SeatAnswer
 from gateway.workers.celery.message import answer_from
+from gateway.workers.ended import unanswered
 from gateway.workers.job import SeatJob
 from gateway.workers.seat import OnText
 
@@ -50,17 +51,7 @@ class WaitingSeat:
 
     def failed(self, why: str, kind: str) -> SeatAnswer:
         """The answer of this seat when nobody asked it, or nobody knows what came of it."""
-        job = self.job
-        return SeatAnswer(
-            call=job.call,
-            alias=job.alias,
-            nominated=job.nominated,
-            status="error",
-            error=why,
-            error_kind=kind,
-            seconds=self.waited,
-            image_urls=web_images(job.messages),
-        )
+        return unanswered(self.job, why, kind, self.waited)
 
 
 class WaitingSeats:
