@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import pytest
 from django.db import OperationalError
@@ -53,6 +54,19 @@ def seat(call: str) -> Ended:
 
 def away(_: list[str]) -> None:
     raise OperationalError("connection refused")
+
+
+def test_a_seat_that_others_end_while_it_is_written_stops_no_other(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger, written = Ledger(), threading.Event()
+    log.fails = lambda _: written.wait(10) and None
+    first = ledger.record(seat("p.member1"))
+    # As it looks to whoever asks a moment before.
+    monkeypatch.setattr(first, "done", lambda: False)
+    first.set_result(replace(seat("p.member1").answer, error="interrupted"))
+    written.set()
+    assert ledger.record(seat("p.member2")).result(10).answer == "Yes."
+    assert ledger.record(seat("p.member3")).result(10).answer == "Yes."
+    assert first.result(0).error == "interrupted"
 
 
 def test_seats_that_end_while_it_is_busy_share_a_batch(log: Log, kept_busy) -> None:

@@ -9,7 +9,8 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeVar
@@ -157,12 +158,12 @@ def _written(batch: Sequence[Entry]) -> Mapping[str, Call]:
 
 def _tell(entry: Entry, late: Mapping[str, Call] | None) -> None:
     """Resolve with the answer as its row says, also where another process had ended it; None: there is no row of it yet."""
-    if entry.recorded.done():
-        return
     answer = entry.ended.answer
     row = None if late is None else late.get(answer.call)
     if late is None:
         answer = replace(answer, error=answer.error or UNWRITTEN)
     elif row:
         answer = replace(answer_in(row, answer.call), image_urls=answer.image_urls)
-    entry.recorded.set_result(answer)
+    # Told before, perhaps, or its panel was: as interrupted, or as others ended it.
+    with suppress(InvalidStateError):
+        entry.recorded.set_result(answer)
