@@ -37,8 +37,7 @@ from gateway.workers.celery.message import Errand, UnknownMessageError, answer_a
 from gateway.workers.celery.parcels import ParcelGoneError, unpacked
 from gateway.workers.celery.sealed import SealError, unseal
 from gateway.workers.celery.sender import USE
-from gateway.workers.celery.waiting import WaitingSeat
-from gateway.workers.ended import Ended
+from gateway.workers.ended import Ended, unanswered
 from gateway.workers.job import SeatJob
 from gateway.workers.key_ring import KeyRing
 from gateway.workers.ledger import Ledger, ledger
@@ -150,7 +149,7 @@ class SeatWorker:
         return recorded.result()
 
     def _failed(self, job: SeatJob, why: str, kind: str) -> SeatAnswer:
-        return self._ledger.record(Ended(answer=WaitingSeat(job).failed(why, kind))).result()
+        return self._ledger.record(Ended(answer=unanswered(job, why, kind))).result()
 
     def _on_text(self, errand: Errand) -> OnText | None:
         if not errand.wants_text:
