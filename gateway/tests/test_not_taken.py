@@ -28,7 +28,7 @@ def test_it_ends_and_the_others_are_asked(choosy: RunningServer, stream: bool) -
     for text in ("fast", NOT_TAKEN):
         assert text in reply.body.decode()
     rows = choosy.rows("SELECT alias, status, error_kind, error FROM evidence_call ORDER BY id DESC LIMIT 2")
-    assert set(rows) == {("fast", "ok", "", ""), ("unlucky", "error", "interrupted", NOT_TAKEN)}
+    assert set(rows) == {("fast", "ok", "", ""), ("unlucky", "error", "unavailable", NOT_TAKEN)}
     assert "does not like it" in choosy.log
     assert "no log may hold" not in choosy.log
     # Nothing was told of the model, which nobody has asked.

@@ -19,7 +19,8 @@ class WorkerPool(Protocol):
     def submit(self, job: SeatJob, on_text: OnText | None = None) -> Future[SeatAnswer]:
         """Ask one seat. The Future resolves once its row is written, and never raises for a failed seat.
 
-        `on_text` gets the answer's text as it comes, in a thread of the pool's.
+        `on_text` gets the answer's text as it comes, in a thread of the pool's. A pool that raises has not taken the seat: it
+        asks nobody, and counts it nowhere.
         """
         ...
 

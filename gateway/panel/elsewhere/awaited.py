@@ -1,7 +1,7 @@
 """Seats that this process waits for, and their ends by the call log, where another process has ended them.
 
 A process that hung for too long is taken for gone, and its seats are ended by others: when it goes on, its callers are told
-what everybody else was.
+what everybody else was. A seat that is not taken here ends at once.
 """
 
 import logging
@@ -38,7 +38,7 @@ class AwaitedSeats:
         except Exception:
             # Its row is written down by now, and nobody else would end that while this process lives.
             logger.exception("Seat %s could not be handed to the worker pool", job.call)
-            answer = ledger().record(Ended(answer=unanswered(job, NOT_TAKEN, "interrupted")))
+            answer = ledger().record(Ended(answer=unanswered(job, NOT_TAKEN, "unavailable")))
         if this_process().name:
             self._waiting[job.call] = answer
             answer.add_done_callback(lambda _: self._waiting.pop(job.call, None))
