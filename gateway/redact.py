@@ -74,6 +74,8 @@ _WEB_URL = re.compile(
 
 LONGEST_IMAGE_URL = 200
 SHORTEST_SECRET = 4
+# A shorter word of letters alone, as most names of what ended an answer are, fits no pattern here.
+SHORTEST_KEY_WORD = 16
 SHORTEST_BASE64 = 200
 # What a sentence or Markdown puts after a URL.
 AFTER_A_URL = ")]}.,;:!*_`"
@@ -119,6 +121,8 @@ def redact(text: str, secrets: Iterable[str] = ()) -> str:
     if not text:
         return text
     text = hide_secrets(text, secrets)
+    if len(text) < SHORTEST_KEY_WORD and text.isalpha():
+        return text
     text = hide_images(text)
     text = _URL.sub(_plain_url, text)
     text = _HEADER.sub(rf"\1\2{KEY}", text)

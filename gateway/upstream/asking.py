@@ -7,7 +7,6 @@ either raises leaves as an UpstreamError that is safe to show.
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import chain
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -108,12 +107,13 @@ class Asking:
         return self._finished(self._so_far.completion())
 
     def _finished(self, completion: Completion) -> Completion:
-        return replace(
-            completion,
+        return Completion(
             text=self._without_key(completion.text),
             reasoning=self._without_key(completion.reasoning),
             model=completion.model if completion.model == self._target.model else self._named(completion.model),
             finish_reason=self._named(completion.finish_reason),
+            input_tokens=completion.input_tokens,
+            output_tokens=completion.output_tokens,
             empty_why=redact(completion.empty_why, [self._key]),
             first_token_seconds=self._clock.first_token_seconds,
             upstream_status=self._status,

@@ -17,6 +17,7 @@ from typing import Any
 from gateway.chat import Message
 from gateway.upstream.classify import error_in, read_error
 from gateway.upstream.contract import Delta, ErrorKind, UpstreamError
+from gateway.upstream.payload import count_of
 
 MISSING = (
     "there is no llm command on the PATH of the server: install it (pipx install llm) with the plugins of its models, "
@@ -96,8 +97,8 @@ def parse_ending(said: bytes) -> Delta:
     counts = {name: int(count.replace(",", "")) for count, name in _COUNT.findall(usage[1] if usage else "")}
     return Delta(
         reasoning=(text[: usage.start()] if usage else text).strip(),
-        input_tokens=counts.get("input"),
-        output_tokens=counts.get("output"),
+        input_tokens=count_of(counts.get("input")),
+        output_tokens=count_of(counts.get("output")),
     )
 
 

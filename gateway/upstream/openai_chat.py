@@ -94,7 +94,9 @@ def _chunk(name: str, data: bytes) -> Mapping[str, Any]:
         payload = read_json(data)
     except ValueError:
         payload = None
-    if isinstance(payload, dict | list):
+    if type(payload) is dict:
+        return payload
+    if isinstance(payload, list):
         return unwrapped(payload)
     if name == "error":
         raise read_error(200, {}, data)

@@ -4,7 +4,6 @@ Reads what they really send, which is less or more than the format says. The mir
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from gateway.chat import ImagePart, Message, Part
@@ -72,7 +71,7 @@ def parse_stream(lines: Iterable[bytes]) -> Iterator[Delta]:
             raise failure
         if kind in ENDS:
             # Some servers send a whole answer here and no pieces, some send its reasoning only here.
-            yield replace(_whole(response), **came)
+            yield _whole(response)._replace(**came)
             return
         field = ADDS.get(kind)
         if field:

@@ -6,36 +6,37 @@ call's clock; how long a name's look-up may take is the resolver's to bound.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from http.client import HTTPException
+from typing import Self
 from urllib.parse import urlsplit
 
-from requests.structures import CaseInsensitiveDict
-from urllib3 import HTTPResponse
 from urllib3.exceptions import HTTPError
 
 from gateway.conf import conf
 from gateway.upstream.contract import LARGEST_ANSWER, UpstreamError
 from gateway.upstream.sockets.clock import Clock
-from gateway.upstream.sockets.connections import READ_AT_MOST, TimedAdapter, adapter
-from gateway.upstream.sockets.exchange import exchange
+from gateway.upstream.sockets.connections import TimedAdapter, adapter
+from gateway.upstream.sockets.exchange import Answered, exchange
 from gateway.upstream.sockets.failures import TRANSPORT_ERRORS, cut_off, failure
 
 LARGEST_ERROR = 64_000
 
 
 class Reply:
-    """An upstream's reply: its status and headers at once, its body as it comes."""
+    """An upstream's reply, lent for as long as a `with` goes on: its status and headers at once, its body as it comes."""
 
-    def __init__(self, response: HTTPResponse, *, host: str, clock: Clock) -> None:
-        self.status = response.status
-        # Of one that came twice, both values in one.
-        self.headers: Mapping[str, str] = CaseInsensitiveDict(response.headers)
-        self._raw = response
+    def __init__(self, answered: Answered, *, host: str, clock: Clock) -> None:
+        self.status = answered.status
+        self.headers = answered.headers
+        self._answered = answered
         self._host = host
         self._clock = clock
-        # Asked for identity, some compress nevertheless.
-        self._encoded = self.headers.get("Content-Encoding", "identity") != "identity"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._answered.close()
 
     def blocks(self, largest: int = LARGEST_ANSWER) -> Iterator[bytes]:
         """Yield the body as it comes. A body that ends early just ends. Raises UpstreamError."""
@@ -57,7 +58,7 @@ class Reply:
 
     def _read(self) -> bytes:
         try:
-            return self._raw.read1(READ_AT_MOST, decode_content=self._encoded)
+            return self._answered.read()
         except TRANSPORT_ERRORS as error:
             if cut_off(error):
                 return b""
@@ -78,21 +79,16 @@ def beginning_of(blocks: Iterable[bytes]) -> bytes:
     return body
 
 
-@contextmanager
-def post(url: str, *, headers: Mapping[str, str], body: bytes, clock: Clock) -> Iterator[Reply]:
-    """Send one request and lend its reply; the connection is given back, or closed when it was not read to its end."""
+def post(url: str, *, headers: Mapping[str, str], body: bytes, clock: Clock) -> Reply:
+    """Send one request and lend its reply: the connection is given back, or closed when it was not read to its end."""
     host = _host(url)
     try:
-        response = _sent(url, headers=headers, body=body, clock=clock)
+        return Reply(_sent(url, headers=headers, body=body, clock=clock), host=host, clock=clock)
     except TRANSPORT_ERRORS as error:
         raise failure(error, host=host, clock=clock) from error
-    try:
-        yield Reply(response, host=host, clock=clock)
-    finally:
-        response.close()
 
 
-def _sent(url: str, *, headers: Mapping[str, str], body: bytes, clock: Clock) -> HTTPResponse:
+def _sent(url: str, *, headers: Mapping[str, str], body: bytes, clock: Clock) -> Answered:
     headers = {**_sent_always(), **headers}
     try:
         return exchange(adapter(), url, headers=headers, body=body, clock=clock)

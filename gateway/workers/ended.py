@@ -4,7 +4,7 @@ Limits are settled, windows learned, models cool down or retire: how, is collect
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import cast
 
 from django.utils import timezone
@@ -99,34 +99,48 @@ def follow_up(seats: Sequence[Ended]) -> None:
         roster_keeper().current()
 
 
-def finding(endpoint_id: int, served_id: str, outcome: Completion | UpstreamError | None) -> Finding:
-    """What a call that ends now tells of what it asked; None: it was answered, in a way that tells of no limit."""
+def finding(
+    endpoint_id: int,
+    served_id: str,
+    outcome: Completion | UpstreamError | None,
+    *,
+    request: str = "",
+    tokens: int = 0,
+    images: Sequence[str] = (),
+) -> Finding:
+    """What a call that ends now tells of what it asked; None: it was answered, in a way that tells of no limit.
+
+    `request`, `tokens` and `images` are the call's, where it was a seat's: its panel, its estimate, its images' addresses.
+    """
     limits = tuple(_to_count(limit) for limit in outcome.limits) if outcome else ()
     if not isinstance(outcome, UpstreamError):
-        return Finding(endpoint_id, served_id, at=timezone.now(), limits=limits)
+        return Finding(endpoint_id, served_id, at=timezone.now(), request=request, tokens=tokens, limits=limits)
     return Finding(
         endpoint_id,
         served_id,
         at=timezone.now(),
+        request=request,
         kind=outcome.kind,
-        said=outcome.message,
+        # Kept in rows: an upstream may have quoted the request.
+        said=hide_images(outcome.message, images),
         retry_after=outcome.retry_after,
         span=outcome.span,
         pattern=outcome.pattern,
         window=outcome.window,
         output_limit=outcome.output_limit,
+        tokens=tokens,
         limits=limits,
     )
 
 
 def _finding_of(job: SeatJob, outcome: Completion | UpstreamError) -> Finding:
-    told = finding(job.endpoint_id, job.target.model, outcome)
-    return replace(
-        told,
+    return finding(
+        job.endpoint_id,
+        job.target.model,
+        outcome,
         request=job.call.rpartition(".")[0] or job.call,
-        # Kept in rows: an upstream may have quoted the request.
-        said=hide_images(told.said, web_images(job.messages)),
         tokens=job.most_tokens,
+        images=web_images(job.messages),
     )
 
 

@@ -73,13 +73,11 @@ def ask_seat(job: SeatJob, keys: KeyRing, turnstile: Turnstile, on_text: OnText 
 
 def for_the_log(answer: SeatAnswer) -> SeatAnswer:
     """The answer as it may be written down: a model may have echoed an image, or what gives access to one."""
-    return replace(
-        answer,
-        answer=hide_images(answer.answer, answer.image_urls),
-        partial=hide_images(answer.partial, answer.image_urls),
-        reasoning=hide_images(answer.reasoning, answer.image_urls),
-        error=hide_images(answer.error, answer.image_urls),
-    )
+    told = [answer.answer, answer.partial, answer.reasoning, answer.error]
+    shown = [hide_images(text, answer.image_urls) for text in told]
+    if shown == told:
+        return answer
+    return replace(answer, answer=shown[0], partial=shown[1], reasoning=shown[2], error=shown[3])
 
 
 def _text_only(on_text: OnText) -> Callable[[Delta], None]:

@@ -11,7 +11,7 @@ from gateway.upstream.answer.thinking import split_thinking
 from gateway.upstream.answer.unread import refuse_no_room
 from gateway.upstream.classify.notices import notice_in
 from gateway.upstream.contract import Completion, Delta
-from gateway.upstream.payload import count_of, short, whole_characters
+from gateway.upstream.payload import short, whole_characters
 
 
 class Gathering:
@@ -37,9 +37,9 @@ class Gathering:
         self._calls_tool = self._calls_tool or delta.calls_tool
         self.finish_reason = delta.finish_reason or self.finish_reason
         self._model = delta.model or self._model
-        if count_of(delta.input_tokens) is not None:
+        if delta.input_tokens is not None:
             self._input_tokens = delta.input_tokens
-        if count_of(delta.output_tokens) is not None:
+        if delta.output_tokens is not None:
             self._output_tokens = delta.output_tokens
 
     def parts(self) -> tuple[str, str]:

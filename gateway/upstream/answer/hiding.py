@@ -4,7 +4,6 @@ For whoever watches; the whole answer is cleaned as a whole.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 from urllib.parse import quote
 
 from gateway.redact import hide_secrets
@@ -21,8 +20,7 @@ def without_key(on_delta: Callable[[Delta], None], key: str) -> Callable[[Delta]
 
     def take(delta: Delta) -> None:
         on_delta(
-            replace(
-                delta,
+            delta._replace(
                 text=text.after(delta.text),
                 reasoning=reasoning.after(delta.reasoning),
                 refusal=whole_characters(delta.refusal),

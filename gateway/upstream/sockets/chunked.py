@@ -23,22 +23,24 @@ class Dechunker:
             data, self._line = self._line + data, b""
         pieces = []
         at = 0
-        while at < len(data) and not self.ended:
+        while not self.ended:
+            if not self._left:
+                end = data.find(b"\n", at)
+                if end < 0:
+                    self._keep(data[at:])
+                    break
+                self._read_line(data[at:end].strip())
+                at = end + 1
             if self._left:
                 piece = data[at : at + self._left]
                 pieces.append(piece)
                 at += len(piece)
                 self._left -= len(piece)
+                if self._left:
+                    break
                 if data.startswith(b"\r\n", at):
                     # The end of the chunk's line; else the next turn sees what is there instead.
                     at += 2
-                continue
-            end = data.find(b"\n", at)
-            if end < 0:
-                self._keep(data[at:])
-                break
-            self._read_line(data[at:end].strip())
-            at = end + 1
         return b"".join(pieces)
 
     def _read_line(self, line: bytes) -> None:

@@ -27,7 +27,7 @@ KEPT_ADDRESSES = 256
 READ_AT_MOST = 64 * 1024
 
 
-class _Response(http.client.HTTPResponse):
+class Response(http.client.HTTPResponse):
     def __init__(self, sock: TimedSocket) -> None:
         super().__init__(sock, method="POST")  # type: ignore[arg-type]
         self._dechunker = Dechunker()
@@ -57,9 +57,9 @@ class _Response(http.client.HTTPResponse):
         self.will_close = closes or (not self.chunked and self.length is None)
 
     def read1(self, n: int = -1) -> bytes:
-        """Read what has come, at least a byte until the body ends."""
+        """Read what has come, at least a byte until the body ends. Raises IncompleteRead for one that breaks off."""
         if not self.chunked or self.fp is None:
-            return super().read1(n)
+            return self._read_unchunked(n)
         block = b""
         while not block and not self._dechunker.ended:
             read = self.fp.read1(READ_AT_MOST)
@@ -72,6 +72,15 @@ class _Response(http.client.HTTPResponse):
             self.close()
         return block
 
+    def _read_unchunked(self, n: int) -> bytes:
+        block = super().read1(n)
+        if self.length == 0:
+            # Before Python 3.13 a body of a known length is not closed by its last byte.
+            self.close()
+        elif not block and self.length:
+            raise http.client.IncompleteRead(b"", self.length)
+        return block
+
 
 def _length_in(headers: http.client.HTTPMessage) -> int | None:
     try:
@@ -82,7 +91,7 @@ def _length_in(headers: http.client.HTTPMessage) -> int | None:
 
 
 class _Timed(HTTPConnection):
-    response_class = _Response
+    response_class = Response
 
     def serve(self, clock: Clock) -> None:
         """Begin a call, connected. `clock` holds for every read and write until the next begins."""
@@ -102,9 +111,9 @@ class _Timed(HTTPConnection):
         """Send a request's head or body."""
         self._timed.send(data)
 
-    def answer(self) -> _Response:
+    def answer(self) -> Response:
         """The reply to a request that was sent, its head read and its body still to come."""
-        response = _Response(self._timed)
+        response = Response(self._timed)
         try:
             response.begin()
         except BaseException:
