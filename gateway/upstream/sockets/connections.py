@@ -57,9 +57,9 @@ class Response(http.client.HTTPResponse):
         self.will_close = closes or (not self.chunked and self.length is None)
 
     def read1(self, n: int = -1) -> bytes:
-        """Read what has come, at least a byte until the body ends. Raises IncompleteRead for one that breaks off."""
+        """Read what has come, at least a byte until the body ends."""
         if not self.chunked or self.fp is None:
-            return self._read_unchunked(n)
+            return super().read1(n)
         block = b""
         while not block and not self._dechunker.ended:
             read = self.fp.read1(READ_AT_MOST)
@@ -70,15 +70,6 @@ class Response(http.client.HTTPResponse):
             block = self._dechunker.feed(read)
         if not block:
             self.close()
-        return block
-
-    def _read_unchunked(self, n: int) -> bytes:
-        block = super().read1(n)
-        if self.length == 0:
-            # Before Python 3.13 a body of a known length is not closed by its last byte.
-            self.close()
-        elif not block and self.length:
-            raise http.client.IncompleteRead(b"", self.length)
         return block
 
 

@@ -60,15 +60,14 @@ class Answered:
         self._body = response if is_plain else _decoded(response, self.headers)
 
     def read(self) -> bytes:
-        """Read what has come of the body, at least a byte until it ends. Raises what TRANSPORT_ERRORS lists: IncompleteRead
-        for one that breaks off.
-        """
+        """Read what has come of the body, at least a byte until it ends. Raises what TRANSPORT_ERRORS lists."""
         try:
             block = self._body.read1(READ_AT_MOST)
         except BaseException:
             self.close()
             raise
         if not block and self._connection:
+            self._response.close()
             self._pool._put_conn(self._connection)
             self._connection = None
         return block
