@@ -6,6 +6,7 @@ Decides nothing and asks no model. Each function is one transaction.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from operator import attrgetter
 from typing import Any, Protocol, Required, TypedDict, TypeVar, Unpack
 
 from django.db import IntegrityError, transaction
@@ -91,24 +92,23 @@ class EndedCall(Protocol):
     def upstream_status(self) -> int | None: ...
 
 
-def record_panel(*, seats: Sequence[PlannedSeat], known_as: KnownAs | Question | None = None, **panel: Any) -> Panel:
-    """Write a panel and its seats down as running, before any id of theirs leaves the server.
+def record_panel(*, seats: Sequence[PlannedSeat], known_as: KnownAs | Question | None = None, **panel: Any) -> int:
+    """Write a panel, by its columns, and its seats down as running, before any id of theirs leaves the server.
 
-    Raises PanelIdTaken, AlreadyAsked when what it is known as is another panel's, and IntegrityError, after which a
-    transaction around it can only be undone.
+    Returns its key. Raises PanelIdTaken, AlreadyAsked when what it is known as is another panel's, and IntegrityError, after
+    which a transaction around it can only be undone.
     """
-    row = Panel(**storable(Panel, panel))
+    row = storable(Panel, panel)
     # Only a name that turns out to be another's undoes what was written: none, no savepoint where others share the transaction.
     with transaction.atomic(savepoint=known_as is not None):
-        row.pk = insert(Panel, [vars(row)], unless_taken="panel_id")
-        if row.pk is not None:
-            row._state.adding = False
-            insert(Call, [_running_call(row, seat, row.asked_at) for seat in seats])
+        key = insert(Panel, [row], unless_taken="panel_id")
+        if key is not None:
+            insert(Call, [_seat(seat) for seat in seats], shared=_running(key, row["shape"], row["asked_at"]))
             if known_as:
-                name_panel(row, known_as)
-    if row.pk is None:
-        raise PanelIdTaken(row.panel_id)
-    return row
+                name_panel(Panel(pk=key, **row), known_as)
+    if key is None:
+        raise PanelIdTaken(row["panel_id"])
+    return key
 
 
 @transaction.atomic
@@ -119,7 +119,7 @@ def record_seat(seat: PlannedSeat, *, panel_id: str, asked_at: datetime) -> str:
     """
     panel = Panel.objects.select_for_update().get(panel_id=panel_id)
     if not panel.note:
-        insert(Call, [_running_call(panel, seat, asked_at)])
+        insert(Call, [_seat(seat)], shared=_running(panel.pk, panel.shape, asked_at))
     return panel.note
 
 
@@ -130,19 +130,24 @@ def record_note(panel_id: str, note: str) -> str:
     return Panel.objects.values_list("note", flat=True).filter(panel_id=panel_id).first() or note
 
 
-def _running_call(panel: Panel, seat: PlannedSeat, asked_at: datetime) -> dict[str, Any]:
+def _running(panel_key: int, shape: str, asked_at: datetime) -> dict[str, Any]:
+    """What calls of a panel that are asked together have alike."""
+    return {"panel_id": panel_key, "shape": shape, "asked_at": asked_at}
+
+
+def _seat(seat: PlannedSeat) -> dict[str, Any]:
     return {
-        "panel_id": panel.pk,
         "seat_name": seat.seat_name,
         "nominated": seat.nominated,
         "language_model_id": seat.language_model_id,
         "alias": seat.alias,
         "endpoint_name": seat.endpoint_name,
         "served_id": seat.served_id,
-        "shape": panel.shape,
-        "asked_at": asked_at,
         "held_by": seat.held_by,
     }
+
+
+_ending_of = attrgetter(*ENDING)
 
 
 class _SomeLate(Exception):  # noqa: N818 (as AlreadyAsked)
@@ -155,7 +160,7 @@ def record_calls(ended: Iterable[EndedCall]) -> Mapping[str, Call]:
     Only a running call is ended: whoever comes second (a late answer after an interruption) changes nothing of how it ended.
     Returns those calls, by call id, as they stand.
     """
-    endings = [(call.call, storable(Call, {name: getattr(call, name) for name in ENDING})) for call in ended]
+    endings = [(call.call, storable(Call, dict(zip(ENDING, _ending_of(call), strict=True)))) for call in ended]
     try:
         return _record_endings(endings, [endings])
     except _SomeLate:

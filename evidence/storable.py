@@ -5,9 +5,12 @@ Fits values to columns, and writes rows of them; whether they are true or allowe
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache, partial
+from types import MappingProxyType
 from typing import Any
 
-from django.db import connection, models
+from django.db import DEFAULT_DB_ALIAS, connections, models
+
+Row = Mapping[str, Any]
 
 _LARGEST = {
     "PositiveSmallIntegerField": 2**15 - 1,
@@ -24,7 +27,10 @@ def storable(model: type[models.Model], values: Mapping[str, Any]) -> dict[str, 
 
 def clean_text(text: str) -> str:
     """PostgreSQL stores no NUL and no database a lone surrogate, and models send both."""
-    text = text.replace("\x00", "\ufffd")
+    if "\x00" in text:
+        text = text.replace("\x00", "\ufffd")
+    if text.isascii():
+        return text
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -45,8 +51,13 @@ def _fit_for(field: Any) -> Callable[[Any], Any]:
     largest = _LARGEST.get(field.get_internal_type())
     if largest is not None and field.null:
         return partial(_count, largest=largest)
-    longest = None if field.choices else field.max_length
-    return lambda value: clean_text(value)[:longest] if isinstance(value, str) else value
+    return partial(_text, longest=None if field.choices else field.max_length)
+
+
+def _text(value: Any, *, longest: int | None) -> Any:
+    if not value or not isinstance(value, str):
+        return value
+    return clean_text(value)[:longest]
 
 
 def _count(value: Any, *, largest: int) -> Any:
@@ -64,24 +75,29 @@ def clean_json(value: Any) -> Any:
     return value
 
 
-def insert(model: type[models.Model], rows: Sequence[Mapping[str, Any]], *, unless_taken: str = "") -> int | None:
-    """Write new rows in one statement; returns the key of one that comes alone. Columns by attribute, defaults for the others.
+def insert(
+    model: type[models.Model], rows: Sequence[Row], *, shared: Row = MappingProxyType({}), unless_taken: str = ""
+) -> int | None:
+    """Write new rows of the same columns in one statement; returns the key of one that comes alone.
 
-    `unless_taken` names a unique column: of a row whose value another has there, nothing is written, and there is no key.
+    Columns by attribute; `shared` are those that every row has alike, and others get their defaults. `unless_taken` names a
+    unique column: of a row whose value another has there, nothing is written, and there is no key.
 
     The ORM makes such a statement anew each time, from every field of every row: a third of what a panel took of the database's
     thread. Raises IntegrityError. Sends no signals, as bulk_create does not.
     """
     if not rows:
         return None
-    values = [
-        (adapt(row[name], connection) if adapt else row[name]) if name in row else default
-        for row in rows
-        for name, adapt, default in _columns(model, connection.vendor)
-    ]
-    returns = len(rows) == 1 and connection.features.can_return_columns_from_insert
-    with connection.cursor() as cursor:
-        cursor.execute(_statement(model, len(rows), unless_taken, returns), values)
+    database = connections[DEFAULT_DB_ALIAS]
+    made = _made(model)
+    alike = [made[name](value, database) if name in made else value for name, value in shared.items()]
+    values: list[Any] = []
+    for row in rows:
+        values += alike
+        values += [made[name](value, database) if name in made else value for name, value in row.items()]
+    returns = len(rows) == 1 and database.features.can_return_columns_from_insert
+    with database.cursor() as cursor:
+        cursor.execute(_statement(model, (*shared, *rows[0]), len(rows), unless_taken, returns), values)
         if len(rows) > 1:
             return None
         if returns:
@@ -90,33 +106,31 @@ def insert(model: type[models.Model], rows: Sequence[Mapping[str, Any]], *, unle
         return int(cursor.lastrowid) if cursor.rowcount else None
 
 
-# What is no text or number, of which a database's value is made.
-_MADE = (models.DateTimeField, models.JSONField)
-_Adapt = Callable[[Any, Any], Any]
-
-
 @cache
-def _columns(model: type[models.Model], vendor: str) -> Sequence[tuple[str, _Adapt | None, Any]]:
-    """Every column but the key's: its attribute, what makes a database's value of one, and its default as such.
-
-    Defaults are made once: none may be a moment, or anything else that differs from row to row.
-    """
-    fields = [field for field in model._meta.concrete_fields if not field.primary_key]
-    return [
-        (
-            field.attname,
-            field.get_db_prep_save if isinstance(field, _MADE) else None,
-            field.get_db_prep_save(field.get_default(), connection),
-        )
-        for field in fields
-    ]
+def _made(model: type[models.Model]) -> Mapping[str, Callable[[Any, Any], Any]]:
+    """What makes a database's value of one that is no text or number, by attribute."""
+    made = (models.DateTimeField, models.JSONField)
+    return {field.attname: field.get_db_prep_save for field in model._meta.concrete_fields if isinstance(field, made)}
 
 
+# Defaults are said in it, which a database takes in less time than values that come with it.
 @lru_cache(maxsize=64)
-def _statement(model: type[models.Model], rows: int, unless_taken: str, returning: bool) -> str:
-    columns = [field.column for field in model._meta.concrete_fields if not field.primary_key]
-    places = f"({', '.join(['%s'] * len(columns))})"
-    named = ", ".join(f'"{column}"' for column in columns)
+def _statement(model: type[models.Model], given: Sequence[str], rows: int, unless_taken: str, returning: bool) -> str:
+    columns = {field.attname: field.column for field in model._meta.concrete_fields}
+    others = [field for field in model._meta.concrete_fields if not field.primary_key and field.attname not in given]
+    named = ", ".join(f'"{column}"' for column in [*(columns[name] for name in given), *(field.column for field in others)])
+    places = ", ".join([*(["%s"] * len(given)), *(_literal(field.get_default()) for field in others)])
     unless = f" ON CONFLICT ({unless_taken}) DO NOTHING" if unless_taken else ""
     key = " RETURNING id" if returning else ""
-    return f"INSERT INTO {model._meta.db_table} ({named}) VALUES {', '.join([places] * rows)}{unless}{key}"  # noqa: S608 (names of ours)
+    return f"INSERT INTO {model._meta.db_table} ({named}) VALUES {', '.join([f'({places})'] * rows)}{unless}{key}"  # noqa: S608 (names of ours)
+
+
+def _literal(default: Any) -> str:
+    """Raises TypeError for a default that is more than a plain value: such a column has to be given."""
+    if default is None:
+        return "NULL"
+    if isinstance(default, str):
+        return "'{}'".format(default.replace("'", "''").replace("%", "%%"))
+    if isinstance(default, bool | int):
+        return str(default).upper()
+    raise TypeError(f"a column's default of {default!r} is none that can be said in a statement")

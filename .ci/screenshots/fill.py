@@ -51,13 +51,13 @@ def fill_panel(number: int, at: datetime) -> None:
     collection = collections["review" if shape in ("review", "code") else "core"]
     skipped = SKIPPED if number % 17 == 5 and collection.name == "core" else []
     seats = list(seats_of(collection, number, {seat["alias"] for seat in skipped}))
-    panel = record_panel(
+    key = record_panel(
         seats=seats,
         panel_id=f"p{at:%Y%m%d-%H%M%S}-{chance.randrange(65536):04x}",
         asked_at=at,
         asked_by="local" if number == ASKED_HERE else CALLERS[number % 3],
         format="playground" if number == ASKED_HERE else FORMATS[number % 3],
-        collection=collection,
+        collection_id=collection.pk,
         collection_name=collection.asked_as,
         shape=shape,
         shape_by="set on the collection" if collection.shape else "no decision model is onboarded to pick one",
@@ -67,6 +67,7 @@ def fill_panel(number: int, at: datetime) -> None:
         skipped=skipped,
         ignored=["temperature"] if number % 4 == 0 else [],
     )
+    panel = Panel.objects.get(pk=key)
     for place, seat in enumerate(seats):
         good = chance.random() * 100 < GOOD[seat.alias]
         # One of each where a picture is of the answers.

@@ -155,7 +155,7 @@ def test_more_members_than_seats_and_no_eyes_are_warned_of(client, bench):
 def test_hostile_names_are_shown_and_not_believed(client, db):
     model = make_model("plain", family=["x"], served_id="<script>")
     collection = make_collection("pair", model)
-    make_panel(collection=collection, collection_name="bench/pair", request="<script>alert(1)</script>\u202e")
+    make_panel(collection_id=collection.pk, collection_name="bench/pair", request="<script>alert(1)</script>\u202e")
     page = look(client, collection)[1]
     assert "<script>alert" not in page
     assert "[U+202E]" in page
@@ -175,7 +175,7 @@ def test_only_who_may_see_collections_may_look(client, bench, settings):
 
 def test_what_was_asked_is_for_those_who_may_read_panels(client, bench, settings):
     settings.BENCHWARMERS_ADMIN_TOKEN = "a-token-of-24-characters"
-    panel = make_panel(request="user: a secret plan", collection=bench[0])
+    panel = make_panel(request="user: a secret plan", collection_id=bench[0].pk)
     user = User.objects.create_user("reader", is_staff=True)
     client.force_login(user)
     user.user_permissions.add(Permission.objects.get(codename="view_collection"))

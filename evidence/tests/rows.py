@@ -68,7 +68,7 @@ def make_panel(*seats: tuple[str, str], minutes_ago: float = 0, at: datetime | N
         "skipped": [],
         "ignored": [],
     }
-    return record_panel(seats=planned, **{**defaults, **panel})
+    return Panel.objects.get(pk=record_panel(seats=planned, **{**defaults, **panel}))
 
 
 def end(panel: Panel, seat_name: str = "member1", **ending: Any) -> str:

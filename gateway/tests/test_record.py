@@ -32,7 +32,7 @@ def draws(monkeypatch: pytest.MonkeyPatch, *ids: str) -> None:
     """Have these ids drawn, all in one second."""
     monkeypatch.setattr(record.timezone, "now", lambda: datetime(2026, 1, 2, 15, 4, 5, tzinfo=UTC))
     drawn = iter(ids)
-    monkeypatch.setattr(record.secrets, "token_hex", lambda _: next(drawn))
+    monkeypatch.setattr(record.random, "getrandbits", lambda _: int(next(drawn), 16))
 
 
 @pytest.mark.django_db
