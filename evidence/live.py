@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 
-from channels.layers import get_channel_layer
+from channels.layers import InMemoryChannelLayer, get_channel_layer
 
 # Of the channel layers the one that never waits for Redis, nor fails without it (settings.CHANNEL_LAYERS).
 LAYER = "pages"
@@ -12,6 +12,9 @@ GROUP = "panels"
 async def announce(panel_id: str) -> None:
     """Tell every page that listens, in every process. Whoever does not keep up misses some: the next one tells them."""
     layer = get_channel_layer(LAYER)
+    if isinstance(layer, InMemoryChannelLayer) and GROUP not in layer.groups:
+        # Nobody listens, as at most times; of another process's pages only a message tells.
+        return
     if layer is not None:
         await layer.group_send(GROUP, {"type": "panel.changed", "panel": panel_id})
 

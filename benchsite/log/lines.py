@@ -78,6 +78,8 @@ def _harmless_value(value: Any) -> Any:
 
 def _printable(text: str) -> str:
     """One line, whatever is in it: nobody can write a second that looks like the server's."""
+    if text.isprintable():
+        return text
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 

@@ -51,7 +51,10 @@ class PanelRun:
         self._span = span
         self._pieces = [] if merge else [markdown.heading(panel)]
         self._sections: dict[int, str] = {}
+        # How many of its seats have ended.
+        self.seats_ended = 0
         self._changed = asyncio.Event()
+        self._end = asyncio.Event()
         self._reply: PanelReply | None = None
         self._broken: Exception | None = None
         self._merging: asyncio.Task[Merged] | None = None
@@ -75,6 +78,7 @@ class PanelRun:
         calls = self._reply.called if self._reply else None
         panel_ended(self.panel, self._span, calls, time.time() - self.panel.created)
         self._tell()
+        self._end.set()
 
     async def pieces(self) -> AsyncIterator[str]:
         """Yield the reply's Markdown from its start: the heading, each section the moment its seat ends, the closing.
@@ -97,15 +101,10 @@ class PanelRun:
 
     async def result(self) -> PanelReply:
         """Wait for the reply, in seat order. Raises NobodyAnswered when no seat has an answer."""
-        while not self.ended:
-            await self.next_change.wait()
+        await self._end.wait()
         if self._reply is None:
             raise RuntimeError(f"panel {self.panel.id} could not be followed to its end") from self._broken
         return self._reply.or_refusal()
-
-    @property
-    def seats_ended(self) -> int:
-        return sum(answer.done() for answer in self._answers)
 
     def interrupt(self, why: str) -> None:
         """End what still runs as interrupted, so that whoever waits gets what has come."""
@@ -118,14 +117,15 @@ class PanelRun:
             self._merging.cancel()
 
     async def _gather(self) -> tuple[SeatAnswer, ...]:
-        arrivals, left = Arrivals(self._answers), len(self._answers)
-        while left:
-            indexes = await arrivals.some()
-            left -= len(indexes)
+        arrivals, answers = Arrivals(self._answers), dict[int, SeatAnswer]()
+        while len(answers) < len(self._answers):
+            come = {index: self._answer(index) for index in await arrivals.some()}
+            answers |= come
+            self.seats_ended = len(answers)
             if self._merge is None:
-                self._sections |= {index: markdown.section(self.panel, self._answer(index)) for index in indexes}
-            self._add(*(self._sections[index] for index in indexes if index in self._sections))
-        return tuple(self._answer(index) for index in range(len(self._seats)))
+                self._sections |= {index: markdown.section(self.panel, answer) for index, answer in come.items()}
+            self._add(*(self._sections[index] for index in come if index in self._sections))
+        return tuple(answers[index] for index in range(len(self._seats)))
 
     def _every_answer(self, answers: tuple[SeatAnswer, ...]) -> PanelReply:
         self._add(markdown.closing(self.panel))
@@ -178,12 +178,12 @@ class PanelRun:
         changed.set()
 
     def _answer(self, index: int) -> SeatAnswer:
-        future = self._answers[index]
-        error = future.exception()
-        if error is None:
-            return future.result()
-        logger.error("A seat of panel %s ended in an error of the gateway", self.panel.id, exc_info=error)
-        return self._unanswered(index, "the gateway failed while asking; its log says why")
+        try:
+            return self._answers[index].result()
+        except Exception:
+            # The seat's boundary, as follow's is the panel's.
+            logger.exception("A seat of panel %s ended in an error of the gateway", self.panel.id)
+            return self._unanswered(index, "the gateway failed while asking; its log says why")
 
     def _unanswered(self, index: int, why: str) -> SeatAnswer:
         seat = self._seats[index]

@@ -1,7 +1,7 @@
 """Seats in threads: who waits to be written down comes before who is written down and waits to be asked."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from typing import Any, cast
 
@@ -10,6 +10,7 @@ import pytest
 from gateway.reply import SeatAnswer
 from gateway.upstream.sockets.connections import adapter
 from gateway.workers import threads
+from gateway.workers.ended import Ended
 from gateway.workers.job import SeatJob
 from gateway.workers.ledger import Ledger
 
@@ -24,17 +25,24 @@ class Asked:
         self.order: list[str] = []
         self.any = threading.Event()
 
-    def run_seat(self, *_: Any, **__: Any) -> Future[SeatAnswer]:
+    def run_seat(self, *_: Any, record: Callable[[Ended], Any], on_text: Any) -> None:
         self.order.append("a seat of the first")
         self.any.set()
-        answer: Future[SeatAnswer] = Future()
-        answer.set_result(ANSWER)
-        return answer
+        record(Ended(answer=ANSWER))
+
+
+class Noting(Ledger):
+    """A ledger that takes what ended for written down."""
+
+    def record(self, ended: Ended, recorded: Future[SeatAnswer] | None = None) -> Future[SeatAnswer]:
+        assert recorded
+        recorded.set_result(ended.answer)
+        return recorded
 
 
 @pytest.fixture
 def ledger(monkeypatch: pytest.MonkeyPatch) -> Ledger:
-    ledger = Ledger()
+    ledger = Noting()
     monkeypatch.setattr(threads, "ledger", lambda: ledger)
     return ledger
 

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future, InvalidStateError, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 
@@ -85,19 +85,9 @@ class ThreadWorkerPool:
         with self._lock:
             self._queued -= 1
         # The seat's thread hands its answer over and is free: it does not wait for the row.
-        written = run_seat(job, self._keys, self._turnstile, record=self._ledger.record, on_text=on_text)
-        written.add_done_callback(lambda written: _pass_on(written, recorded))
+        record = partial(self._ledger.record, recorded=recorded)
+        run_seat(job, self._keys, self._turnstile, record=record, on_text=on_text)
 
     def _ended(self, _: Future[SeatAnswer]) -> None:
         with self._lock:
             self._running -= 1
-
-
-def _pass_on(written: Future[SeatAnswer], recorded: Future[SeatAnswer]) -> None:
-    error = written.exception()
-    # Interrupted meanwhile, perhaps: then its caller has been told.
-    with suppress(InvalidStateError):
-        if error:
-            recorded.set_exception(error)
-        else:
-            recorded.set_result(written.result())

@@ -61,9 +61,11 @@ class Ledger:
         """
         self._desks.after(what)
 
-    def record(self, ended: Ended) -> Future[SeatAnswer]:
-        """Write one ended seat down, perhaps with others; the Future resolves when all is done that follows from it."""
-        return self._endings.record(ended)
+    def record(self, ended: Ended, recorded: Future[SeatAnswer] | None = None) -> Future[SeatAnswer]:
+        """Write one ended seat down, perhaps with others; the Future, `recorded` where that is given, resolves when all is done
+        that follows from it.
+        """
+        return self._endings.record(ended, recorded)
 
 
 @cache

@@ -43,7 +43,7 @@ class Entry:
     """One ended seat, and who waits for it to be written down."""
 
     ended: Ended
-    recorded: Future[SeatAnswer] = field(default_factory=Future)
+    recorded: Future[SeatAnswer]
     since: float = field(default_factory=time.monotonic)
 
 
@@ -56,9 +56,11 @@ class Endings:
         self._flushed_at = 0.0
         self._failures = 0
 
-    def record(self, ended: Ended) -> Future[SeatAnswer]:
-        """Write one ended seat down; the Future resolves when its row is committed, and what it told has been acted on."""
-        entry = Entry(ended)
+    def record(self, ended: Ended, recorded: Future[SeatAnswer] | None = None) -> Future[SeatAnswer]:
+        """Write one ended seat down; the Future, a new one unless there is one that somebody waits for, resolves when its row
+        is committed, and what it told has been acted on.
+        """
+        entry = Entry(ended, recorded or Future())
         with self._lock:
             self._ended.append(entry)
             if self._flush_is_due:
