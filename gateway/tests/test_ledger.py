@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from django.db import OperationalError
@@ -113,6 +114,31 @@ def test_nobody_in_line_waits_for_seats_to_gather(log: Log, monkeypatch: pytest.
     monkeypatch.setattr(endings, "GATHER_SECONDS", 0.0)
     ledger.run(lambda: None).result(10)
     assert second.result(10).error == ""
+
+
+def test_seats_gather_on_while_who_is_in_line_is_served(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger = that_has_just_written(monkeypatch, gathers=60.0)
+    second = ledger.record(seat("p.member2"))
+    served = [ledger.run(partial(time.sleep, 0.01)) for _ in range(5)]
+    third = ledger.record(seat("p.member3"))
+    for one in served:
+        one.result(10)
+    assert not second.done()
+    monkeypatch.setattr(endings, "GATHER_SECONDS", 0.0)
+    ledger.run(lambda: None).result(10)
+    assert [one.result(10).error for one in (second, third)] == ["", ""]
+    assert log.batches == [["p.member1"], ["p.member2", "p.member3"]]
+
+
+def test_the_more_seats_ended_together_the_longer_the_next_gather(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(endings, "GATHER_SECONDS_A_SEAT", 40.0)
+    monkeypatch.setattr(endings, "GATHER_AT_MOST_SECONDS", 0.3)
+    began = time.monotonic()
+    ledger = that_has_just_written(monkeypatch, gathers=0.0)
+    second, third = ledger.record(seat("p.member2")), ledger.record(seat("p.member3"))
+    assert [one.result(10).error for one in (second, third)] == ["", ""]
+    assert time.monotonic() - began >= 0.3
+    assert log.batches == [["p.member1"], ["p.member2", "p.member3"]]
 
 
 def test_seats_to_hand_over_wait_for_none_to_gather(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:

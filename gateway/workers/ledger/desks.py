@@ -22,6 +22,7 @@ class Desks:
 
     def __init__(self, threads: int) -> None:
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="ledger")
+        self._is_one = threads == 1
         self._lock = threading.Lock()
         self._in_line = 0
         self._called = threading.Event()
@@ -62,9 +63,12 @@ class Desks:
         self._called.set()
 
     def rest(self, seconds: float) -> bool:
-        """Keep a thread of theirs at rest for as long as nobody stands in line; whether it was called."""
+        """Keep a thread of theirs at rest for as long as nobody stands in line; whether it is called away, to come back after.
+
+        Of several threads one that finds somebody in line is not: another is with them.
+        """
         self._called.clear()
-        return not self._in_line and self._called.wait(seconds)
+        return self._is_one if self._in_line else self._called.wait(seconds)
 
     def done(self, work: Callable[[], Result]) -> Result:
         """Do `work`; drop a connection that broke, so that the next piece of work gets a new one."""

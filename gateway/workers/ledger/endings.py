@@ -32,8 +32,9 @@ TRIES_AGAIN_AFTER = (0.1, 0.5, 1.0, 2.0)
 # Callers are not kept waiting for the log longer than that; their answers are written down all the same, when that can be.
 TOLD_AFTER_SECONDS = 120.0
 UNWRITTEN = "this answer is not in the call log, and cannot be judged before it is; the gateway's log says why"
-# From one transaction's beginning to the next: where many seats end, one for every few took most of the thread's time.
-GATHER_SECONDS = 0.01
+# From one transaction's beginning to the next, and the longer for each seat in it: where many seats end, one for every few
+# took most of the thread's time.
+GATHER_SECONDS, GATHER_SECONDS_A_SEAT, GATHER_AT_MOST_SECONDS = 0.01, 0.002, 0.03
 # Seats in one transaction: one that fails is tried again whole.
 AT_ONCE = 250
 
@@ -54,6 +55,7 @@ class Endings:
         self._ended: deque[Entry] = deque()
         self._flush_is_due = False
         self._flushed_at = 0.0
+        self._flushed = 0
         self._failures = 0
 
     def record(self, ended: Ended, recorded: Future[SeatAnswer] | None = None) -> Future[SeatAnswer]:
@@ -78,10 +80,9 @@ class Endings:
         self._desks.submit(self._flush)
 
     def _flush(self) -> None:
-        """Write, once other seats had their moment. Where somebody is in line there is none, and who comes meanwhile is served
-        first.
-        """
-        left = self._flushed_at + GATHER_SECONDS - time.monotonic()
+        """Write, once other seats had their moment. Who is in line or comes meanwhile is served first."""
+        gather = max(GATHER_SECONDS, min(GATHER_SECONDS_A_SEAT * self._flushed, GATHER_AT_MOST_SECONDS))
+        left = self._flushed_at + gather - time.monotonic()
         if left > 0 and self._desks.rest(left):
             self._flush_soon()
         else:
@@ -91,6 +92,7 @@ class Endings:
         self._flushed_at = time.monotonic()
         with self._lock:
             batch = [self._ended.popleft() for _ in range(min(len(self._ended), AT_ONCE))]
+        self._flushed = len(batch)
         if batch and not self._took(batch):
             return
         with self._lock:
