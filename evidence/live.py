@@ -12,8 +12,9 @@ GROUP = "panels"
 async def announce(panel_id: str) -> None:
     """Tell every page that listens, in every process. Whoever does not keep up misses some: the next one tells them."""
     layer = get_channel_layer(LAYER)
-    if isinstance(layer, InMemoryChannelLayer) and GROUP not in layer.groups:
-        # Nobody listens, as at most times; of another process's pages only a message tells.
+    # One process's own layer knows whether anybody listens, as at most times nobody does. One that is made from it, and
+    # reaches other processes, does not.
+    if type(layer) is InMemoryChannelLayer and GROUP not in layer.groups:
         return
     if layer is not None:
         await layer.group_send(GROUP, {"type": "panel.changed", "panel": panel_id})

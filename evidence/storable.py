@@ -78,7 +78,7 @@ def clean_json(value: Any) -> Any:
 def insert(
     model: type[models.Model], rows: Sequence[Row], *, shared: Row = MappingProxyType({}), unless_taken: str = ""
 ) -> int | None:
-    """Write new rows of the same columns in one statement; returns the key of one that comes alone.
+    """Write new rows of the same columns, in the same order, in one statement; returns the key of one that comes alone.
 
     Columns by attribute; `shared` are those that every row has alike, and others get their defaults. `unless_taken` names a
     unique column: of a row whose value another has there, nothing is written, and there is no key.
@@ -113,7 +113,7 @@ def _made(model: type[models.Model]) -> Mapping[str, Callable[[Any, Any], Any]]:
     return {field.attname: field.get_db_prep_save for field in model._meta.concrete_fields if isinstance(field, made)}
 
 
-# Defaults are said in it, which a database takes in less time than values that come with it.
+# A default is a word of the statement: as a value beside it, it would have to be handed over for every row.
 @lru_cache(maxsize=64)
 def _statement(model: type[models.Model], given: Sequence[str], rows: int, unless_taken: str, returning: bool) -> str:
     columns = {field.attname: field.column for field in model._meta.concrete_fields}

@@ -75,10 +75,11 @@ class PanelRun:
         except Exception as error:
             logger.exception("Panel %s could not be followed to its end", self.panel.id)
             self._broken = error
+        finally:
+            self._end.set()
         calls = self._reply.called if self._reply else None
         panel_ended(self.panel, self._span, calls, time.time() - self.panel.created)
         self._tell()
-        self._end.set()
 
     async def pieces(self) -> AsyncIterator[str]:
         """Yield the reply's Markdown from its start: the heading, each section the moment its seat ends, the closing.

@@ -115,6 +115,12 @@ def test_a_key_is_hidden_wherever_it_stands(text: str) -> None:
     assert SECRET[-6:] not in written
 
 
+def test_a_key_that_is_one_word_is_hidden() -> None:
+    assert redact("AKIAIOSFODNNEXAM") == "[key]", "the shortest of its form, all letters"
+    assert redact("sesame", ["sesame"]) == "[key]"
+    assert redact("content") == "content"
+
+
 def test_the_keys_of_the_call_itself_are_hidden_whatever_their_form() -> None:
     assert redact("key is plainwords, or plain/words+x as plain%2Fwords%2Bx", ["plainwords", "plain/words+x"]) == (
         "key is [key], or [key] as [key]"

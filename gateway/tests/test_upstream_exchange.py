@@ -149,12 +149,16 @@ def read_twice(reply: bytes, *, at_most: int = 10**9, then_closes: bool = False)
         for _ in range(2):
             clock = Clock(connect=5, first_token=5, total=5)
             with Reply(exchange(door, url, headers=HEADERS, body=b"{1}", clock=clock), host="it", clock=clock) as lent:
-                body = b""
+                body, ended = b"", True
                 for block in lent.blocks():
                     body += block
                     if len(body) >= at_most:
+                        ended = False
                         break
                 read.append(body)
+            # One place, and in it a connection that serves the next call or none.
+            [kept] = door.pool("http", "127.0.0.1", int(url.rpartition(":")[2])).pool.queue
+            assert (kept is not None and not kept.is_closed) == (ended and not then_closes)
         door.close()
     return read, came
 
@@ -192,3 +196,14 @@ def test_no_call_reads_the_rest_of_what_another_left(reply: bytes) -> None:
 )
 def test_a_reply_that_ends_with_its_connection_is_read_as_far_as_it_came(reply: bytes) -> None:
     assert read_twice(reply, then_closes=True) == ([WORDS, WORDS], [1, 1])
+
+
+@pytest.mark.parametrize("told", [b"Content-Length: 2\r\nContent-Length: 4\r\n", b"Content-Length: 2, 4\r\n"])
+def test_a_reply_of_two_lengths_is_none(told: bytes) -> None:
+    with pytest.raises(http.client.HTTPException):
+        read_twice(b"HTTP/1.1 200 OK\r\n%b\r\nabcd" % told)
+
+
+@pytest.mark.parametrize("told", [b"Content-Length: 4\r\nContent-Length: 4\r\n", b"Content-Length: 4, 4\r\n"])
+def test_one_that_tells_its_length_twice_has_it(told: bytes) -> None:
+    assert read_twice(b"HTTP/1.1 200 OK\r\n%b\r\nabcd" % told) == ([b"abcd", b"abcd"], [2])

@@ -155,5 +155,5 @@ def _delta(chunk: Mapping[str, Any]) -> Delta:
         model=text_of(chunk.get("modelVersion")),
         input_tokens=count_of(usage.get("promptTokenCount")),
         # Thoughts are paid for, and counted apart.
-        output_tokens=None if written is None and thought is None else (written or 0) + (thought or 0),
+        output_tokens=None if written is None and thought is None else count_of((written or 0) + (thought or 0)),
     )

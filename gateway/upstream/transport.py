@@ -16,7 +16,7 @@ from gateway.conf import conf
 from gateway.upstream.contract import LARGEST_ANSWER, UpstreamError
 from gateway.upstream.sockets.clock import Clock
 from gateway.upstream.sockets.connections import TimedAdapter, adapter
-from gateway.upstream.sockets.exchange import Answered, exchange
+from gateway.upstream.sockets.exchange import RawReply, exchange
 from gateway.upstream.sockets.failures import TRANSPORT_ERRORS, cut_off, failure
 
 LARGEST_ERROR = 64_000
@@ -25,10 +25,10 @@ LARGEST_ERROR = 64_000
 class Reply:
     """An upstream's reply, lent for as long as a `with` goes on: its status and headers at once, its body as it comes."""
 
-    def __init__(self, answered: Answered, *, host: str, clock: Clock) -> None:
-        self.status = answered.status
-        self.headers = answered.headers
-        self._answered = answered
+    def __init__(self, raw: RawReply, *, host: str, clock: Clock) -> None:
+        self.status = raw.status
+        self.headers = raw.headers
+        self._raw = raw
         self._host = host
         self._clock = clock
 
@@ -36,7 +36,7 @@ class Reply:
         return self
 
     def __exit__(self, *raised: object) -> None:
-        self._answered.close()
+        self._raw.close()
 
     def blocks(self, largest: int = LARGEST_ANSWER) -> Iterator[bytes]:
         """Yield the body as it comes. A body that ends early just ends. Raises UpstreamError."""
@@ -58,7 +58,7 @@ class Reply:
 
     def _read(self) -> bytes:
         try:
-            return self._answered.read()
+            return self._raw.read()
         except TRANSPORT_ERRORS as error:
             if cut_off(error):
                 return b""
@@ -88,7 +88,7 @@ def post(url: str, *, headers: Mapping[str, str], body: bytes, clock: Clock) -> 
         raise failure(error, host=host, clock=clock) from error
 
 
-def _sent(url: str, *, headers: Mapping[str, str], body: bytes, clock: Clock) -> Answered:
+def _sent(url: str, *, headers: Mapping[str, str], body: bytes, clock: Clock) -> RawReply:
     headers = {**_sent_always(), **headers}
     try:
         return exchange(adapter(), url, headers=headers, body=body, clock=clock)

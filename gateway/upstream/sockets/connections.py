@@ -72,10 +72,19 @@ class Response(http.client.HTTPResponse):
             self.close()
         return block
 
+    @property
+    def is_whole(self) -> bool:
+        """Of a body that has ended: whether that was its own end, and not the connection's."""
+        return self._dechunker.ended if self.chunked else not self.length
+
 
 def _length_in(headers: http.client.HTTPMessage) -> int | None:
+    """Raises HTTPException for several that differ: by which of them a body is read, what follows may be another's."""
+    told = {length.strip() for line in headers.get_all("content-length", ()) for length in line.split(",")}
+    if len(told) > 1:
+        raise http.client.HTTPException("several lengths of one body")
     try:
-        length = int(headers.get("content-length") or "")
+        length = int("".join(told))
     except ValueError:
         return None
     return length if length >= 0 else None

@@ -42,7 +42,7 @@ class Place:
     log_in: Mapping[str, str]
 
 
-class Answered:
+class RawReply:
     """A reply whose head has come. Its connection serves another call once its body has been read to its end.
 
     urllib3's own response told of the same, at a tenth of a call's processor time.
@@ -66,11 +66,17 @@ class Answered:
         except BaseException:
             self.close()
             raise
-        if not block and self._connection:
+        if not block and self._response.is_whole:
+            self._give_back()
+        elif not block:
+            self.close()
+        return block
+
+    def _give_back(self) -> None:
+        if self._connection:
             self._response.close()
             self._pool._put_conn(self._connection)
             self._connection = None
-        return block
 
     def close(self) -> None:
         """Close the connection of a body that was not read to its end."""
@@ -80,7 +86,7 @@ class Answered:
             self._connection = None
 
 
-def exchange(door: TimedAdapter, url: str, *, headers: Mapping[str, str], body: bytes, clock: Clock) -> Answered:
+def exchange(door: TimedAdapter, url: str, *, headers: Mapping[str, str], body: bytes, clock: Clock) -> RawReply:
     """Send one POST and read its reply's head. Raises what TRANSPORT_ERRORS lists."""
     place = place_of(url)
     head = place.head + _lines({**headers, "Content-Length": str(len(body)), **place.log_in})
@@ -90,7 +96,7 @@ def exchange(door: TimedAdapter, url: str, *, headers: Mapping[str, str], body: 
         connection.serve(clock)
         _send(connection, head.encode("latin-1"), body)
         clock.sent()
-        return Answered(connection.answer(), connection, pool)
+        return RawReply(connection.answer(), connection, pool)
     except BaseException:
         give_up(connection, pool)
         raise

@@ -68,7 +68,11 @@ class Desks:
         Of several threads one that finds somebody in line is not: another is with them.
         """
         self._called.clear()
-        return self._is_one if self._in_line else self._called.wait(seconds)
+        if not self._in_line:
+            return self._called.wait(seconds)
+        # Who has just joined may still have to submit.
+        time.sleep(0)
+        return self._is_one
 
     def done(self, work: Callable[[], Result]) -> Result:
         """Do `work`; drop a connection that broke, so that the next piece of work gets a new one."""

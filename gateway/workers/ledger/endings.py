@@ -80,7 +80,9 @@ class Endings:
         self._desks.submit(self._flush)
 
     def _flush(self) -> None:
-        """Write, once other seats had their moment. Who is in line or comes meanwhile is served first."""
+        """Write, once other seats had their moment. Where one thread serves all, who is in line or comes meanwhile is served
+        first, so that a seat may wait for the moment and for who is in line at its end.
+        """
         gather = max(GATHER_SECONDS, min(GATHER_SECONDS_A_SEAT * self._flushed, GATHER_AT_MOST_SECONDS))
         left = self._flushed_at + gather - time.monotonic()
         if left > 0 and self._desks.rest(left):
