@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from urllib3 import HTTPHeaderDict
 
 from gateway.chat import Message, TextPart
 from gateway.upstream.classify import read_error
@@ -31,6 +32,11 @@ def test_an_openai_error_is_read() -> None:
     )
     assert (error.kind, error.message, error.status) == ("rate_limited", "Rate limit reached for gpt-x", 429)
     assert (error.retry_after, error.window) == (20, None)
+
+
+def test_of_a_header_that_came_twice_with_two_values_neither_is_believed() -> None:
+    twice = HTTPHeaderDict([("Retry-After", "5"), ("retry-after", "30")])
+    assert read_error(429, twice, b"{}", now=NOW).retry_after is None
 
 
 @pytest.mark.parametrize(

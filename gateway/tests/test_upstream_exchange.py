@@ -204,6 +204,13 @@ def test_a_reply_of_two_lengths_is_none(told: bytes) -> None:
         read_twice(b"HTTP/1.1 200 OK\r\n%b\r\nabcd" % told)
 
 
-@pytest.mark.parametrize("told", [b"Content-Length: 4\r\nContent-Length: 4\r\n", b"Content-Length: 4, 4\r\n"])
+@pytest.mark.parametrize(
+    "told",
+    [
+        b"Content-Length: 4\r\nContent-Length: 4\r\n",
+        b"Content-Length: 4, 4\r\n",
+        b"Content-Length: 4,\r\n",
+    ],
+)
 def test_one_that_tells_its_length_twice_has_it(told: bytes) -> None:
     assert read_twice(b"HTTP/1.1 200 OK\r\n%b\r\nabcd" % told) == ([b"abcd", b"abcd"], [2])

@@ -40,7 +40,8 @@ def error_in(payload: Any, *, status: int = 200, now: float | None = None) -> Up
 
 
 def _error(said: Said, *, status: int, headers: Mapping[str, str], now: float | None) -> UpstreamError:
-    lowered = {name.lower(): value for name, value in headers.items()}
+    # By name, not by item: of a header that came twice the items are two.
+    lowered = {name.lower(): headers[name] for name in headers}
     moment = time.time() if now is None else now
     said = replace(said, message=_plain(said.message))
     kind = kind_of(said, status)

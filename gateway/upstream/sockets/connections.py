@@ -80,7 +80,8 @@ class Response(http.client.HTTPResponse):
 
 def _length_in(headers: http.client.HTTPMessage) -> int | None:
     """Raises HTTPException for several that differ: by which of them a body is read, what follows may be another's."""
-    told = {length.strip() for line in headers.get_all("content-length", ()) for length in line.split(",")}
+    lengths = [length.strip() for line in headers.get_all("content-length", ()) for length in line.split(",")]
+    told = set(filter(None, lengths))
     if len(told) > 1:
         raise http.client.HTTPException("several lengths of one body")
     try:
