@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from asking import Answer, Asker
+from asking import Answer, Asker, until
 from files import compose
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
@@ -42,7 +42,11 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 @pytest.fixture(scope="module")
 def key(cluster: Cluster) -> dict[str, str]:
-    return {"Authorization": f"Bearer {cluster.key('tester')}"}
+    key = {"Authorization": f"Bearer {cluster.key('tester')}"}
+    for web in [Asker(port, key) for port in cluster.web_ports]:
+        # It looks for workers every second, and has looked last, perhaps, before they came.
+        until(lambda web=web: post(web, "quick").status == 200)
+    return key
 
 
 @pytest.fixture
@@ -57,8 +61,12 @@ def webs(cluster: Cluster, key: dict[str, str]) -> list[Asker]:
     return [Asker(port, key) for port in cluster.web_ports]
 
 
+def post(bench: Asker, collection: str, **fields: Any) -> Answer:
+    return bench.ask("POST", "/v1/chat/completions", {"model": f"bench/{collection}", "messages": PROMPT} | fields)
+
+
 def ask(bench: Asker, collection: str = "quick", **fields: Any) -> Answer:
-    answer = bench.ask("POST", "/v1/chat/completions", {"model": f"bench/{collection}", "messages": PROMPT} | fields)
+    answer = post(bench, collection, **fields)
     assert answer.status == 200, answer.body
     return answer
 
