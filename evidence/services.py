@@ -28,6 +28,8 @@ from keys.services import LOCAL
 
 Written = TypeVar("Written", str, int)
 
+_ending_of = attrgetter(*ENDING)
+
 # Each lost race means that another verdict on the same call was written in between.
 MOST_LOST_RACES = 20
 
@@ -145,9 +147,6 @@ def _seat(seat: PlannedSeat) -> dict[str, Any]:
         "served_id": seat.served_id,
         "held_by": seat.held_by,
     }
-
-
-_ending_of = attrgetter(*ENDING)
 
 
 class _SomeLate(Exception):  # noqa: N818 (as AlreadyAsked)

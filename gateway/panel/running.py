@@ -171,7 +171,7 @@ class PanelRun:
 
     @property
     def ended(self) -> bool:
-        return self._reply is not None or self._broken is not None
+        return self._end.is_set()
 
     def _tell(self) -> None:
         """Wake everyone who waits; whoever comes later waits for the next change."""
